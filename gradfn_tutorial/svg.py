@@ -1,0 +1,277 @@
+"""The graph as an SVG picture: the way back to the deepest input runs straight down, everything else lies to its right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from gradfn_tutorial.text import trunks
+
+if TYPE_CHECKING:
+    from gradfn_tutorial.graph import Node
+
+MOST_NODES = 2_000
+# All lengths are in CSS pixels.
+CHARACTER = 7.3
+LINE = 16
+PADDING = 8
+GAP_X = 18
+GAP_Y = 34
+LANE = 16
+MARGIN = 8
+OUTPUT_LABEL = 86
+STYLE = """\
+.gradfn{--text:var(--gf-text,#1f2328);--muted:var(--gf-muted,#57606a);--line:var(--gf-line,#8c959f);\
+--op-fill:var(--gf-op-fill,#eef3fb);--op-line:var(--gf-op-line,#6b85b5);\
+--leaf-fill:var(--gf-leaf-fill,#fff);--leaf-line:var(--gf-leaf-line,#3f8f5f);\
+--filled-fill:var(--gf-filled-fill,#d9f2e1);--filled-line:var(--gf-filled-line,#1f7a43);--none:var(--gf-none,#8c959f);\
+font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+@media(prefers-color-scheme:dark){.gradfn{--text:var(--gf-text,#e6edf3);--muted:var(--gf-muted,#9da7b3);\
+--line:var(--gf-line,#768390);--op-fill:var(--gf-op-fill,#1d2a3d);--op-line:var(--gf-op-line,#7f9ccf);\
+--leaf-fill:var(--gf-leaf-fill,#0d1117);--leaf-line:var(--gf-leaf-line,#57ab7a);\
+--filled-fill:var(--gf-filled-fill,#123d25);--filled-line:var(--gf-filled-line,#6fd08c);--none:var(--gf-none,#768390)}}
+.gradfn text{fill:var(--text);text-anchor:middle}
+.gradfn .known{font-weight:600}
+.gradfn .small{fill:var(--muted);font-size:11px}
+.gradfn .slot{fill:var(--muted);font-size:11px;text-anchor:start}
+.gradfn path{fill:none;stroke:var(--line);stroke-width:1.3}
+.gradfn rect{stroke-width:1.3}
+.gradfn .op rect{fill:var(--op-fill);stroke:var(--op-line)}
+.gradfn .leaf rect{fill:var(--leaf-fill);stroke:var(--leaf-line)}
+.gradfn .filled rect{fill:var(--filled-fill);stroke:var(--filled-line)}
+.gradfn .none text{fill:var(--none);font-style:italic}"""
+
+
+class Box:
+    """Where a node, or a slot that holds None, stands in the picture."""
+
+    def __init__(self, node: Node | None, row: int) -> None:
+        self.node = node
+        self.row = row
+        self.lines = _lines(node)
+        self.width = max(len(text) for _, text in self.lines) * CHARACTER + 2 * PADDING
+        self.height = len(self.lines) * LINE + PADDING
+        self.left = self.top = 0.0
+
+    @property
+    def middle(self) -> float:
+        return self.left + self.width / 2
+
+
+class Line(NamedTuple):
+    """An input of ``source``, made by ``target``."""
+
+    source: Box
+    target: Box
+    slot: int
+    output_nr: int
+
+
+def draw(nodes: Sequence[Node], roots: Sequence[Node]) -> str:
+    if len(nodes) > MOST_NODES:
+        raise ValueError(
+            f"This graph has {len(nodes):,} nodes, and a picture shows at most {MOST_NODES:,}. "
+            "Use to_text(limit=...), or trace a part of it."
+        )
+    boxes, lines = _boxes_and_lines(nodes)
+    trunk = _trunk(nodes, roots, boxes)
+    rows: list[list[Box]] = [[] for _ in range(max(box.row for box in boxes) + 1)]
+    for box in boxes:
+        rows[box.row].append(box)
+    _place(rows, lines, trunk)
+    lanes = _lanes([line for line in lines if line.target.row - line.source.row > 1])
+    shapes = [*_draw_lines(lines, lanes, trunk), *(_draw_box(box) for box in boxes)]
+    left = -LANE * (max(lanes.values(), default=-1) + 1) - MARGIN
+    left -= OUTPUT_LABEL if any(line.output_nr for line in lanes) else 0
+    right = max(box.left + box.width for box in boxes) + MARGIN
+    height = max(box.top + box.height for box in boxes) + 2 * MARGIN
+    width = right - left
+    title = ", ".join(f"{root.name} {root.label}".strip() for root in roots)
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="gradfn" role="img" aria-label="{escape(title)}, '
+            f'{len(nodes)} nodes" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="{left:.0f} {-MARGIN} {width:.0f} {height:.0f}">',
+            f"<style>{STYLE}</style>",
+            *shapes,
+            "</svg>",
+        ]
+    )
+
+
+def _lines(node: Node | None) -> list[tuple[str, str]]:
+    if node is None:
+        return [("", "None")]
+    lines = [("known", node.label)] if node.label else []
+    lines.append(("small" if lines else "", node.name))
+    if node.grad is not None:
+        lines.append(("small", f".grad {node.grad}"))
+    return lines
+
+
+def _boxes_and_lines(nodes: Sequence[Node]) -> tuple[list[Box], list[Line]]:
+    row = [0] * len(nodes)
+    for node in nodes:
+        for edge in node.inputs:
+            if edge is not None:
+                row[edge.node.index] = max(row[edge.node.index], row[node.index] + 1)
+    boxes = [Box(node, row[node.index]) for node in nodes]
+    lines: list[Line] = []
+    for node in nodes:
+        source = boxes[node.index]
+        for slot, edge in enumerate(node.inputs):
+            if edge is None:
+                boxes.append(Box(None, source.row + 1))
+                lines.append(Line(source, boxes[-1], slot, 0))
+            else:
+                lines.append(Line(source, boxes[edge.node.index], slot, edge.output_nr))
+    return boxes, lines
+
+
+def _trunk(nodes: Sequence[Node], roots: Sequence[Node], boxes: Sequence[Box]) -> set[Box]:
+    onward = trunks(nodes)
+    at = roots[0]
+    trunk = {boxes[at.index]}
+    while at in onward:
+        at = onward[at].node
+        trunk.add(boxes[at.index])
+    return trunk
+
+
+def _place(rows: list[list[Box]], lines: list[Line], trunk: set[Box]) -> None:
+    above: dict[Box, Line] = {}
+    for line in lines:
+        above.setdefault(line.target, line)
+    column = max(box.width for box in trunk)
+    top = 0.0
+    for row in rows:
+        for box in row:
+            box.top = top
+        top += max(box.height for box in row) + GAP_Y
+        free = 0.0
+        for box in row:
+            if box in trunk:
+                box.left = (column - box.width) / 2
+                free = column + GAP_X
+        rest = [box for box in row if box not in trunk]
+        rest.sort(key=lambda box: (above[box].source.middle, above[box].slot) if box in above else (0, 0))
+        for box in rest:
+            wanted = 0.0
+            if box in above and above[box].source not in trunk:
+                wanted = above[box].source.middle - box.width / 2
+            box.left = max(free, wanted)
+            free = box.left + box.width + GAP_X
+
+
+def _lanes(long: list[Line]) -> dict[Line, int]:
+    """For each line that passes a row, the lane left of the trunk in which it meets no other."""
+    last_row: list[int] = []
+    lanes: dict[Line, int] = {}
+    for line in sorted(long, key=lambda line: (line.source.row, line.target.row)):
+        lane = next((i for i, row in enumerate(last_row) if row < line.source.row), len(last_row))
+        last_row[lane : lane + 1] = [line.target.row]
+        lanes[line] = lane
+    return lanes
+
+
+def _draw_lines(lines: list[Line], lanes: dict[Line, int], trunk: set[Box]) -> list[str]:
+    leaving = _sides(lines, key=lambda line: (line.target.middle, line.slot))
+    arriving = _sides(lines, key=lambda line: (line.source.middle, line.slot), arriving=True)
+    shapes: list[str] = []
+    for line in lines:
+        others = [other for other in leaving[line.source] if (other in lanes) == (line in lanes)]
+        ends = [other for other in arriving[line.target] if other not in lanes]
+        if line in lanes:
+            shapes += _draw_in_lane(line, -LANE * (lanes[line] + 0.5), others.index(line), trunk)
+        else:
+            start_x = _start(line, others, trunk)
+            end_x = line.target.middle + (ends.index(line) - (len(ends) - 1) / 2) * 14
+            # Lines that arrive side by side have their labels one above the other.
+            lift = sum(other.output_nr > 0 for other in ends[ends.index(line) + 1 :]) % 3
+            shapes += _draw_down(line, start_x, end_x, lift)
+    return shapes
+
+
+def _sides(
+    lines: list[Line], key: Callable[[Line], tuple[float, int]], arriving: bool = False
+) -> dict[Box, list[Line]]:
+    sides: dict[Box, list[Line]] = {}
+    for line in sorted(lines, key=key):
+        sides.setdefault(line.target if arriving else line.source, []).append(line)
+    return sides
+
+
+def _start(line: Line, leaving: list[Line], trunk: set[Box]) -> float:
+    """Where on the lower edge of its box a line starts: the trunk's in the middle, the others evenly beside it."""
+    source = line.source
+    down = [other for other in leaving if source in trunk and other.target in trunk]
+    beside = [other for other in leaving if other not in down]
+    if line in down:
+        return source.middle + (down.index(line) - (len(down) - 1) / 2) * 20
+    left = source.middle if down else source.left
+    return left + (source.left + source.width - left) * (beside.index(line) + 1) / (len(beside) + 1)
+
+
+def _draw_down(line: Line, start_x: float, end_x: float, lift: int) -> list[str]:
+    start_y, end_y = line.source.top + line.source.height, line.target.top
+    half = (start_y + end_y) / 2
+    shapes = [
+        _path(f"M{start_x:.1f} {start_y:.1f}C{start_x:.1f} {half:.1f} {end_x:.1f} {half:.1f} {end_x:.1f} {end_y:.1f}"),
+        _label(f"{line.slot}", start_x + 4, start_y + 12),
+    ]
+    if line.output_nr:
+        shapes.append(_label(f"output_nr {line.output_nr}", end_x + 4, end_y - 4 - 10 * lift))
+    return shapes
+
+
+def _draw_in_lane(line: Line, lane: float, place: int, trunk: set[Box]) -> list[str]:
+    source, target = line.source, line.target
+    if source in trunk:
+        start_y = source.top + 8 + place * 10
+        way = f"M{source.left:.1f} {start_y:.1f}H{lane:.1f}"
+        shapes = [_label(f"{line.slot}", source.left - 9, start_y - 2)]
+    else:
+        bottom = source.top + source.height
+        start_x = source.left + 12 + place * 12
+        way = f"M{start_x:.1f} {bottom:.1f}V{bottom + GAP_Y / 2:.1f}H{lane:.1f}"
+        shapes = [_label(f"{line.slot}", start_x + 4, bottom + 12)]
+    if target in trunk:
+        end_y = target.top + target.height / 2
+        way += f"V{end_y:.1f}H{target.left:.1f}"
+    else:
+        end_y = target.top - GAP_Y / 2
+        way += f"V{end_y:.1f}H{target.middle:.1f}V{target.top:.1f}"
+    if line.output_nr:
+        shapes.append(_label(f"output_nr {line.output_nr}", lane - OUTPUT_LABEL, end_y - 4))
+    return [_path(way), *shapes]
+
+
+def _path(way: str) -> str:
+    return f'<path d="{way}"/>'
+
+
+def _label(text: str, x: float, y: float) -> str:
+    return f'<text class="slot" x="{x:.1f}" y="{y:.1f}">{text}</text>'
+
+
+def _draw_box(box: Box) -> str:
+    middle = box.middle
+    texts = ""
+    for i, (kind, text) in enumerate(box.lines):
+        names = f' class="{kind}"' if kind else ""
+        y = box.top + 15 + i * LINE
+        texts += f'<text{names} x="{middle:.1f}" y="{y:.1f}">{escape(text)}</text>'
+    if box.node is None:
+        return f'<g class="none">{texts}</g>'
+    is_leaf = box.node.name == "AccumulateGrad"
+    kinds = ["leaf" if is_leaf else "op"]
+    if box.node.grad not in (None, "None"):
+        kinds.append("filled")
+    title = escape(" · ".join(text for _, text in box.lines))
+    radius = box.height / 2 if is_leaf else 4
+    return (
+        f'<g class="{" ".join(kinds)}" data-node="{box.node.index}"><title>{title}</title>'
+        f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height}" rx="{radius:.0f}"/>'
+        f"{texts}</g>"
+    )
