@@ -1,223 +1,16 @@
-"""Run every Python block of the pages, the READMEs and the docstrings, and hold what is shown against what the run gives.
+"""Run every Python block of the pages, the READMEs and the docstrings as a test; see ``tools/blocks.py``.
 
-``pytest`` compares; ``pytest --record`` writes the outputs, the figures and the foot of each page anew.
-CONTRIBUTING.md says how a block, an output and a figure are written.
+``pytest`` compares what is shown with what the run gives; ``pytest --record`` writes it anew.
 """
 
 from __future__ import annotations
 
-import contextlib
-import datetime
-import difflib
-import io
-import re
-import textwrap
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import NamedTuple
-
-import markdown
 import pytest
 import torch
-from sybil import Document, Example, Region, Sybil
+from sybil import Sybil
 from sybil.document import PythonDocStringDocument
-from sybil.evaluators.python import PythonEvaluator
-from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
-from sybil.region import Lexeme
 
-from gradfn_tutorial import Graph
-
-ROOT = Path(__file__).parent
-RECORDINGS = ROOT / "docs" / "recordings"
-FENCES = RawFencedCodeBlockLexer(re.compile(r"[ \t]*(?P<info>[^\n]*)$\n", re.MULTILINE))
-LANGUAGE = re.compile(r"\{?\s*\.?([\w-]*)")
-FIGURE = re.compile(r'^--8<-- "(?P<path>[\w/]+/(?P<variable>\w+)\.svg)"$', re.MULTILINE)
-FRONT_MATTER = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
-MASKS = (
-    (re.compile(r" \(Triggered internally at [^)]*\)"), " (Triggered internally at …)"),
-    (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x…"),
-    (re.compile(r'File "[^"]*", line \d+'), 'File "…", line …'),
-    (re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+[\w.+-]+"), "…"),
-)
-INCLUDES = markdown.Markdown(
-    extensions=["pymdownx.snippets"],
-    extension_configs={
-        "pymdownx.snippets": {
-            "base_path": [str(ROOT / "snippets"), str(ROOT / "gradfn_tutorial")],
-            "check_paths": True,
-            "dedent_subsections": True,
-        }
-    },
-).preprocessors["snippet"]
-
-
-class Recording(NamedTuple):
-    """A stretch of a file that ``--record`` replaces."""
-
-    start: int
-    end: int
-    text: str
-
-
-recordings: dict[Path, list[Recording]] = {}
-figures: dict[Path, str] = {}
-found_blocks: Counter[str] = Counter()
-ran_blocks: Counter[str] = Counter()
-pages_run: set[Path] = set()
-
-
-def mask(text: str) -> str:
-    """``text`` without what differs from run to run and from machine to machine."""
-    for pattern, replacement in MASKS:
-        text = pattern.sub(replacement, text)
-    return "".join(line.rstrip() + "\n" for line in text.rstrip().splitlines())
-
-
-def shown(error: BaseException) -> str:
-    """An exception as a page shows it."""
-    return f"{type(error).__name__}: {error}\n"
-
-
-@contextlib.contextmanager
-def captured() -> Iterator[io.StringIO]:
-    """Gather what a block prints and the warnings it sets off, in their order."""
-    printed = io.StringIO()
-
-    def show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-        printed.write(f"{category.__name__}: {message}\n")
-
-    with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
-        warnings.simplefilter("always")
-        warnings.showwarning = show_warning
-        yield printed
-
-
-def expand(source: str) -> str:
-    """The block as the site shows it: each include replaced by the lines that it names."""
-    return "\n".join(INCLUDES.run(source.splitlines())).rstrip("\n") + "\n"
-
-
-def blocks(document: Document) -> Iterator[Region]:
-    """Find the Python blocks, their outputs and the figures of a page, a README or a docstring."""
-    fences = list(FENCES(document))
-    outer = [f for f in fences if not any(o.start < f.start and f.end <= o.end for o in fences)]
-    outer.sort(key=lambda fence: fence.start)
-    languages = [LANGUAGE.match(fence.lexemes["info"])[1] for fence in outer]
-    for fence, language, following in zip(outer, languages, [*languages[1:], None]):
-        evaluator: Callable[[Example], str | None] | None = None
-        if language == "python":
-            raises = ".raises" in fence.lexemes["info"].split("}")[0].replace("{", " ").split()
-            evaluator = Block(raises=raises, has_output=following == "output")
-        elif language == "output":
-            evaluator = check_output
-        if evaluator:
-            yield Region(fence.start, fence.end, fence.lexemes["source"], evaluator)
-    for match in FIGURE.finditer(document.text):
-        if not any(fence.start <= match.start() < fence.end for fence in outer):
-            yield Region(match.start(), match.end(), match, check_figure)
-
-
-class Block:
-    """Runs a Python block."""
-
-    def __init__(self, *, raises: bool, has_output: bool) -> None:
-        self.raises = raises
-        self.has_output = has_output
-
-    def __call__(self, example: Example) -> str | None:
-        __tracebackhide__ = True
-        written = example.parsed
-        example.parsed = Lexeme(expand(written), written.offset, written.line_offset)
-        error = None
-        with captured() as printed:
-            try:
-                PythonEvaluator()(example)
-            except Exception as raised:
-                if not self.raises:
-                    raised.add_note(f"In {where(example)}, which is:\n{written}")
-                    raise
-                error = raised
-        if self.raises and error is None:
-            return f"In {where(example)}: the block is marked as one that raises, and it does not."
-        output = mask(printed.getvalue() + (shown(error) if error else ""))
-        ran_blocks[kind(example)] += 1
-        pages_run.add(Path(example.path))
-        if self.has_output:
-            example.namespace["_output"] = output
-        elif output:
-            return f"In {where(example)}: the block prints this, and no output fence shows it:\n{output}"
-        return None
-
-
-def check_output(example: Example) -> str | None:
-    expected = example.namespace.pop("_output", None)
-    if expected is None:
-        return f"In {where(example)}: there is no Python block right above this output."
-    if example.parsed.rstrip("\n") == expected.rstrip("\n"):
-        return None
-    if example.namespace["_record"]:
-        text = Path(example.path).read_text(encoding="utf-8")[example.start : example.end]
-        opening, *_, closing = text.splitlines()
-        indent = opening[: len(opening) - len(opening.lstrip())]
-        body = textwrap.indent(expected, indent)
-        recordings.setdefault(Path(example.path), []).append(
-            Recording(example.start, example.end, f"{opening}\n{body}{closing}")
-        )
-        return None
-    return f"In {where(example)}: what is shown is not what the run prints.\n" + difference(
-        example.parsed, expected
-    )
-
-
-def check_figure(example: Example) -> str | None:
-    path = RECORDINGS / example.parsed["path"]
-    graph = example.namespace.get(example.parsed["variable"])
-    if not isinstance(graph, Graph):
-        return (
-            f"In {where(example)}: the figure {path.name} shows the graph in the variable "
-            f"{example.parsed['variable']!r}, and that holds {graph!r}."
-        )
-    expected = graph.to_svg() + "\n"
-    if example.namespace["_record"]:
-        figures[path] = expected
-        return None
-    if not path.exists():
-        return f"In {where(example)}: {path.relative_to(ROOT)} is not there. Run: pytest --record"
-    drawn = path.read_text(encoding="utf-8")
-    if drawn == expected:
-        return None
-    return f"In {where(example)}: {path.relative_to(ROOT)} is not what the run draws.\n" + difference(
-        drawn, expected
-    )
-
-
-def where(example: Example) -> str:
-    path = Path(example.path)
-    name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-    return f"{name}:{example.line}"
-
-
-def difference(shown_text: str, run_text: str) -> str:
-    lines = difflib.unified_diff(
-        shown_text.rstrip("\n").splitlines(),
-        run_text.rstrip("\n").splitlines(),
-        "shown",
-        "run",
-        lineterm="",
-    )
-    return "\n".join(lines)
-
-
-def kind(example: Example) -> str:
-    path = Path(example.path)
-    if path.suffix == ".py":
-        return "docstrings"
-    folder = path.parent.relative_to(ROOT).parts if path.is_relative_to(ROOT) else ()
-    if folder[:1] != ("docs",):
-        return "README"
-    return f"docs/{folder[1]}"
+from tools import blocks
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -249,46 +42,28 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         example = getattr(item, "example", None)
-        if example is not None and isinstance(example.region.evaluator, Block):
-            found_blocks[kind(example)] += 1
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if found_blocks:
-        counts = ", ".join(f"{name} {ran_blocks[name]} of {n}" for name, n in sorted(found_blocks.items()))
-        terminalreporter.write_line(f"Python blocks run: {counts}")
-    if terminalreporter.config.getoption("--record"):
-        names = sorted(str(path.relative_to(ROOT)) for path in {*recordings, *figures})
-        terminalreporter.write_line("Recorded: " + (", ".join(names) or "nothing has changed"))
+        if example is not None and isinstance(example.region.evaluator, blocks.Block):
+            blocks.found_blocks[blocks.kind(example)] += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if not session.config.getoption("--record"):
-        return
-    for path, drawn in figures.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(drawn, encoding="utf-8")
-    for path, changes in recordings.items():
-        text = path.read_text(encoding="utf-8")
-        for change in sorted(changes, reverse=True):
-            text = text[: change.start] + change.text + text[change.end :]
-        path.write_text(text, encoding="utf-8")
-    for path in pages_run:
-        text = path.read_text(encoding="utf-8")
-        front = FRONT_MATTER.match(text)
-        if front:
-            path.write_text(f"---\n{stamped(front[1])}---\n{text[front.end() :]}", encoding="utf-8")
+    if session.config.getoption("--record"):
+        session.config.stash[RECORDED] = blocks.write_recordings()
 
 
-def stamped(front_matter: str) -> str:
-    """Front matter that says which torch wrote the page's outputs, and when."""
-    kept = re.sub(r"^recorded:\n(?:  .*\n)*", "", front_matter, flags=re.MULTILINE)
-    version = torch.__version__.partition("+")[0]
-    return f'{kept}recorded:\n  torch: "{version}"\n  date: "{datetime.date.today()}"\n'
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    counts = [f"{name} {blocks.ran_blocks[name]} of {n}" for name, n in sorted(blocks.found_blocks.items())]
+    if counts:
+        terminalreporter.write_line(f"Python blocks run: {', '.join(counts)}")
+    if RECORDED in terminalreporter.config.stash:
+        names = terminalreporter.config.stash[RECORDED]
+        terminalreporter.write_line("Recorded: " + (", ".join(names) or "nothing has changed"))
 
 
+RECORDED = pytest.StashKey[list[str]]()
+# Sybil collects below the folder of the file that makes it.
 pages = Sybil(
-    parsers=[blocks],
+    parsers=[blocks.blocks],
     patterns=["*.md", "gradfn_tutorial/*.py"],
     document_types={".py": PythonDocStringDocument},
     excludes=["CONTRIBUTING.md", "CHANGELOG.md"],

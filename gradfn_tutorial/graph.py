@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from heapq import heappop, heappush
-from typing import NamedTuple, Union
+from typing import NamedTuple, Union, cast
 
 import torch
 from torch import nn
@@ -174,9 +174,7 @@ class Graph:
         """
         return self._known_layers("layers").nodes_of_kind(kind, self.nodes)
 
-    def path(
-        self, target: Node | TorchNode | torch.Tensor | str, root: str = "loss"
-    ) -> Path:
+    def path(self, target: Node | TorchNode | torch.Tensor | str, root: str = "loss") -> Path:
         """The shortest way to ``target``: a node, a parameter, or the dotted name of a parameter or a layer.
 
         ``root`` is what your program calls the thing that was traced. Of several shortest ways, it is the one through
@@ -265,14 +263,12 @@ class Graph:
         if isinstance(target, Node):
             found = [node for node in self.nodes if node is target]
         elif isinstance(target, torch.Tensor):
-            found = [n for n in self.nodes if n.name == "AccumulateGrad" and n.fn.variable is target]
+            found = [node for node in self.nodes if _leaf_of(node) is target]
             found = found or [node for node in self.nodes if node.fn is target.grad_fn]
         elif isinstance(target, TorchNode):
             found = [node for node in self.nodes if node.fn is target]
         else:
-            raise TypeError(
-                f"path() takes a node, a tensor or a dotted name, got {type(target).__name__}."
-            )
+            raise TypeError(f"path() takes a node, a tensor or a dotted name, got {type(target).__name__}.")
         if not found:
             what = "tensor" if isinstance(target, torch.Tensor) else f"node {target!r}"
             raise LookupError(f"This {what} is not in the graph: no gradient goes from {self!r} to it.")
@@ -444,14 +440,19 @@ def _engine_order(found: dict[TorchNode, Node]) -> list[Node]:
 
 def _name_tensors(found: dict[TorchNode, Node], names: dict[torch.Tensor, list[str]]) -> None:
     for node in found.values():
-        if node.name == "AccumulateGrad":
-            node.parameters = tuple(names.get(node.fn.variable, ()))
-            node.grad = _grad_of(node.fn.variable)
+        leaf = _leaf_of(node)
+        if leaf is not None:
+            node.parameters = tuple(names.get(leaf, ()))
+            node.grad = _grad_of(leaf)
     for tensor, given in names.items():
         node_of = found.get(tensor.grad_fn) if tensor.grad_fn is not None else None
         if node_of is not None:
             node_of.tensors += tuple(given)
             node_of.grad = _grad_of(tensor)
+
+
+def _leaf_of(node: Node) -> torch.Tensor | None:
+    return cast(torch.Tensor, node.fn.variable) if node.name == "AccumulateGrad" else None  # type: ignore[attr-defined]
 
 
 def _grad_of(tensor: torch.Tensor) -> str:

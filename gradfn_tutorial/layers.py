@@ -27,7 +27,17 @@ OPERATIONS: dict[type[nn.Module], tuple[str, ...]] = {
 WRAPPERS = frozenset(
     f"{name}Backward{digit}"
     for name in (
-        *("T", "Transpose", "Permute", "View", "UnsafeView", "ReshapeAlias", "Expand", "Unsqueeze", "Squeeze"),
+        *(
+            "T",
+            "Transpose",
+            "Permute",
+            "View",
+            "UnsafeView",
+            "ReshapeAlias",
+            "Expand",
+            "Unsqueeze",
+            "Squeeze",
+        ),
         *("ToCopy", "Clone", "Alias", "AsStrided", "Slice", "Select", "Split", "SplitWithSizes", "Unbind"),
     )
     for digit in "01234"
@@ -38,7 +48,7 @@ class Layers:
     """The layers of ``module``, and the operation nodes of each. Making it fills in ``node.module``."""
 
     def __init__(self, module: nn.Module, nodes: Sequence[Node]) -> None:
-        self._names = dict(module.named_modules(remove_duplicate=False))
+        self._names: dict[str, nn.Module] = dict(module.named_modules(remove_duplicate=False))
         # A module registered twice goes by its first name.
         self._first_name: dict[nn.Module, str] = {m: name for name, m in module.named_modules()}
         self._name_operations(nodes)
@@ -57,7 +67,9 @@ class Layers:
         first_name = self._first_name[self._names[name]]
         found = tuple(node for node in nodes if node.module == first_name)
         if not found:
-            raise LookupError(f"Layer {name!r} has no node in this graph: {self._why_none(name, nodes)}")
+            raise LookupError(
+                f"No node in this graph can be told to be layer {name!r}: {self._why_none(name, nodes)}"
+            )
         return found
 
     def nodes_of_kind(self, kind: type[nn.Module], nodes: Sequence[Node]) -> tuple[Node, ...]:
@@ -71,7 +83,7 @@ class Layers:
         found = tuple(node for node in nodes if node.module in wanted)
         if not found:
             reasons = " ".join(f"{name}: {self._why_none(name, nodes)}" for name in names)
-            raise LookupError(f"No {kind.__name__} has a node in this graph. {reasons}")
+            raise LookupError(f"No node in this graph can be told to be a {kind.__name__}. {reasons}")
         return found
 
     def _name_operations(self, nodes: Sequence[Node]) -> None:
@@ -113,7 +125,9 @@ class Layers:
         prefix = f"{name}." if name else ""
         if not any(prefix + parameter in reached for parameter in own):
             return "what was traced does not depend on its parameters."
-        return "its parameters are used, but shared or used in a way that does not tell whose operation it is."
+        return (
+            "its parameters are used, but shared or used in a way that does not tell whose operation it is."
+        )
 
 
 def _operations_of(layer: nn.Module | None) -> tuple[str, ...]:

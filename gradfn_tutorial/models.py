@@ -23,4 +23,6 @@ class ConvNet(nn.Module):
         x = torch.relu(self.fc1(x))
         x = torch.relu(self.fc2(x))
         return self.fc3(x)
+
+
 # --8<-- [end:convnet]

@@ -217,7 +217,9 @@ def _draw_down(line: Line, start_x: float, end_x: float, lift: int) -> list[str]
     start_y, end_y = line.source.top + line.source.height, line.target.top
     half = (start_y + end_y) / 2
     shapes = [
-        _path(f"M{start_x:.1f} {start_y:.1f}C{start_x:.1f} {half:.1f} {end_x:.1f} {half:.1f} {end_x:.1f} {end_y:.1f}"),
+        _path(
+            f"M{start_x:.1f} {start_y:.1f}C{start_x:.1f} {half:.1f} {end_x:.1f} {half:.1f} {end_x:.1f} {end_y:.1f}"
+        ),
         _label(f"{line.slot}", start_x + 4, start_y + 12),
     ]
     if line.output_nr:

@@ -1,0 +1,576 @@
+"""What trace() finds is what is there: against a plain walk, against the engine, and for every kind of graph."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import warnings
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+from gradfn_tutorial import Graph, explain, trace
+from gradfn_tutorial.freeing import KEY
+from gradfn_tutorial.models import ConvNet
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2, x + 1
+
+    @staticmethod
+    def backward(ctx, first, second):
+        return first * 2 + second
+
+
+def conv_net() -> tuple[torch.Tensor, nn.Module]:
+    model = ConvNet()
+    return nn.functional.mse_loss(model(torch.randn(1, 3, 32, 32)), torch.zeros(1, 10)), model
+
+
+def leaf(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, requires_grad=True)
+
+
+def lstm(dtype: torch.dtype) -> torch.Tensor:
+    return nn.LSTM(3, 4).to(dtype)(torch.randn(5, 2, 3, dtype=dtype))[0]
+
+
+def transformer() -> torch.Tensor:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    return nn.TransformerEncoder(layer, 2)(torch.randn(2, 3, 8))
+
+
+def in_place() -> torch.Tensor:
+    x = leaf(4) * 1
+    x[1:3] = leaf(2)
+    return x.mul_(2)
+
+
+def tied() -> torch.Tensor:
+    embedding, decoder = nn.Embedding(5, 3), nn.Linear(3, 5, bias=False)
+    decoder.weight = embedding.weight
+    return decoder(embedding(torch.tensor([0, 2])))
+
+
+def ladder(rungs: int) -> torch.Tensor:
+    x = leaf(1)
+    for _ in range(rungs):
+        x = x + x
+    return x
+
+
+def custom() -> torch.Tensor:
+    first, second = Double.apply(leaf(3))
+    return first * second
+
+
+def random_graph(seed: int) -> torch.Tensor:
+    choose = random.Random(seed)
+    pool = [leaf(4) for _ in range(3)] + [torch.randn(4)]
+    unary: list[Callable[[torch.Tensor], torch.Tensor]] = [
+        torch.exp,
+        torch.relu,
+        lambda t: t.split(2)[choose.randrange(2)].repeat(2),
+        lambda t: t.view(2, 2).t().reshape(4),
+        lambda t: Double.apply(t)[choose.randrange(2)],
+        lambda t: (t * 1).mul_(2),
+        lambda t: t.detach() * 2,
+        lambda t: t.unbind()[choose.randrange(4)].expand(4),
+    ]
+    for _ in range(choose.randrange(1, 30)):
+        if choose.random() < 0.5:
+            pool.append(choose.choice(unary)(choose.choice(pool)))
+        else:
+            pool.append(choose.choice([torch.add, torch.mul])(choose.choice(pool), choose.choice(pool)))
+    return sum(tensor.sum() for tensor in pool)
+
+
+KINDS: dict[str, Callable[[], torch.Tensor]] = {
+    "CNN": lambda: conv_net()[0],
+    "LSTM, one node": lambda: lstm(torch.float32),
+    "LSTM, many nodes": lambda: lstm(torch.float64),
+    "transformer": transformer,
+    "in-place": in_place,
+    "tied weights": tied,
+    "ladder": lambda: ladder(40),
+    "custom Function": custom,
+    "checkpoint": lambda: checkpoint(lambda x: x.exp().sin(), leaf(3), use_reentrant=False),
+    "re-entrant checkpoint": lambda: checkpoint(lambda x: x.exp().sin(), leaf(3), use_reentrant=True),
+    "compiled": lambda: torch.compile(lambda x: x.exp().sin(), backend="aot_eager")(leaf(3)),
+    "several outputs": lambda: torch.linalg.svd(leaf(3, 2), full_matrices=False)[2],
+    **{f"random {seed}": lambda seed=seed: random_graph(seed) for seed in range(100)},
+}
+
+
+def plain_walk(root: torch.autograd.graph.Node) -> tuple[set, list]:
+    nodes, edges, todo = {root}, [], [root]
+    while todo:
+        node = todo.pop()
+        for slot, (below, output_nr) in enumerate(node.next_functions):
+            edges.append((node, slot, below, output_nr))
+            if below is not None and below not in nodes:
+                nodes.add(below)
+                todo.append(below)
+    return nodes, edges
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nodes_and_edges_are_those_of_a_plain_walk(kind: str) -> None:
+    result = KINDS[kind]()
+    nodes, edges = plain_walk(result.grad_fn)
+    graph = trace(result)
+    assert len(graph.nodes) == len(nodes)
+    assert {node.fn for node in graph.nodes} == nodes
+    traced = [
+        (node.fn, slot, edge.node.fn if edge else None, edge.output_nr if edge else 0)
+        for node in graph.nodes
+        for slot, edge in enumerate(node.inputs)
+    ]
+    assert sorted(map(repr_of_edge, traced)) == sorted(map(repr_of_edge, edges))
+    assert all(edge.slot == node.inputs.index(edge) for node in graph.nodes for edge in node.inputs if edge)
+    assert len(graph.edges) == sum(below is not None for _, _, below, _ in edges)
+
+
+def repr_of_edge(edge: tuple) -> tuple:
+    node, slot, below, output_nr = edge
+    return id(node), slot, id(below), output_nr
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "checkpoint" not in kind])
+def test_nodes_are_in_the_order_in_which_the_engine_runs_them(kind: str) -> None:
+    result = KINDS[kind]()
+    graph = trace(result)
+    ran: list[int] = []
+    hooks = [node.fn.register_prehook(lambda _, i=i: ran.append(i)) for i, node in enumerate(graph.nodes)]
+    result.backward(torch.ones_like(result))
+    for hook in hooks:
+        hook.remove()
+    assert sorted(ran) == list(range(len(graph.nodes)))
+    # Between two operations the engine takes AccumulateGrads of equal rank in an order of its own.
+    assert runs_of(graph, ran) == runs_of(graph, range(len(graph.nodes)))
+
+
+def runs_of(graph: Graph, order) -> list[frozenset[int]]:
+    runs: list[set[int]] = [set()]
+    for i in order:
+        if graph.nodes[i].name == "AccumulateGrad":
+            runs[-1].add(i)
+        else:
+            runs += [{i}, set()]
+    return [frozenset(run) for run in runs if run]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_path_leads_to_its_node(kind: str) -> None:
+    loss = KINDS[kind]()
+    graph = trace(loss)
+    distance = {loss.grad_fn: 0}
+    todo = [loss.grad_fn]
+    for node in todo:
+        for below, _ in node.next_functions:
+            if below is not None and below not in distance:
+                distance[below] = distance[node] + 1
+                todo.append(below)
+    for node in graph.nodes[:: max(1, len(graph.nodes) // 60)]:
+        path = graph.path(node)
+        assert eval(str(path), {"loss": loss}) is node.fn
+        assert len(path) == distance[node.fn], "not the shortest way"
+        assert path.node is node
+
+
+def snapshot(tensors: list[torch.Tensor]) -> list[tuple]:
+    return [
+        (t.requires_grad, t.is_leaf, t.retains_grad, t._version, id(t.grad), str(t._backward_hooks))
+        for t in tensors
+        if t.is_leaf
+    ]
+
+
+def test_looking_changes_nothing() -> None:
+    loss, model = conv_net()
+    loss.backward(retain_graph=True)
+    parameters = list(model.parameters())
+    parameters[0].register_hook(lambda grad: grad)
+    nodes, _ = plain_walk(loss.grad_fn)
+    before = snapshot(parameters), [dict(node.metadata) for node in nodes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph = trace(loss, model)
+        graph.to_text()
+        graph.to_svg()
+        graph.path("conv1.weight")
+        for tensor in (*parameters, loss):
+            str(explain(tensor))
+    assert (snapshot(parameters), [dict(node.metadata) for node in nodes]) == before
+    loss.backward()
+
+
+def test_a_saved_tensor_is_not_unpacked() -> None:
+    unpacked: list[torch.Tensor] = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: unpacked.append(t) or t):
+        loss, model = conv_net()
+    graph = trace(loss, model)
+    graph.to_text()
+    graph.to_svg()
+    graph.layers(nn.Conv2d)
+    assert unpacked == []
+    loss.backward()
+    assert unpacked
+
+
+def test_layers_of_the_convnet() -> None:
+    loss, model = conv_net()
+    graph = trace(loss, model)
+    assert [node.module for node in graph.layers(nn.Conv2d)] == ["conv2", "conv1"]
+    assert [node.name for node in graph.layers(nn.Conv2d)] == ["ConvolutionBackward0"] * 2
+    assert [node.module for node in graph.layers(nn.Linear)] == ["fc3", "fc2", "fc1"]
+    for name in ("conv1", "conv2", "fc1", "fc2", "fc3"):
+        (node,) = graph.layer(name)
+        weights = [n for n in graph.nodes if f"{name}.weight" in n.parameters]
+        assert weights[0].fn.variable is model.get_submodule(name).weight
+        assert node in owners_of(graph, weights[0])
+    assert {p for node in graph.nodes for p in node.parameters} == set(dict(model.named_parameters()))
+
+
+def owners_of(graph: Graph, accumulate) -> list:
+    """The nodes that take the parameter, or its transpose, as an input."""
+    takes = [n for n in graph.nodes if any(e and e.node is accumulate for e in n.inputs)]
+    return takes + [n for n in graph.nodes if any(e and e.node in takes for e in n.inputs)]
+
+
+LAYERS: dict[str, tuple[nn.Module, torch.Tensor]] = {
+    "Conv1d": (nn.Conv1d(2, 3, 2), torch.randn(1, 2, 5)),
+    "Conv2d without bias": (nn.Conv2d(2, 3, 2, bias=False), torch.randn(1, 2, 5, 5)),
+    "Conv2d, unbatched": (nn.Conv2d(2, 3, 2), torch.randn(2, 5, 5)),
+    "Conv2d, circular": (nn.Conv2d(2, 3, 2, padding=1, padding_mode="circular"), torch.randn(1, 2, 5, 5)),
+    "ConvTranspose2d": (nn.ConvTranspose2d(2, 3, 2), torch.randn(1, 2, 5, 5)),
+    "Linear": (nn.Linear(3, 2), torch.randn(4, 3)),
+    "Linear without bias": (nn.Linear(3, 2, bias=False), torch.randn(4, 3)),
+    "Linear on 1-D": (nn.Linear(3, 2), torch.randn(3)),
+    "Linear on 3-D": (nn.Linear(3, 2), torch.randn(4, 5, 3)),
+    "Linear on 3-D without bias": (nn.Linear(3, 2, bias=False), torch.randn(4, 5, 3)),
+    "Linear, weight norm": (
+        nn.utils.parametrizations.weight_norm(nn.Linear(3, 2)),
+        torch.randn(4, 3),
+    ),
+    "BatchNorm2d": (nn.BatchNorm2d(2), torch.randn(3, 2, 4, 4)),
+    "InstanceNorm2d": (nn.InstanceNorm2d(2, affine=True), torch.randn(3, 2, 4, 4)),
+    "LayerNorm": (nn.LayerNorm(3), torch.randn(4, 3)),
+    "GroupNorm": (nn.GroupNorm(1, 3), torch.randn(4, 3)),
+    "Embedding": (nn.Embedding(4, 3), torch.tensor([1, 2])),
+    "EmbeddingBag": (nn.EmbeddingBag(4, 3), torch.tensor([[1, 2]])),
+    "PReLU": (nn.PReLU(), torch.randn(4, 3)),
+}
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("data_needs_grad", [False, True])
+def test_a_layer_has_one_operation_node(kind: str, data_needs_grad: bool) -> None:
+    layer, data = LAYERS[kind]
+    if data.is_floating_point():
+        data = data.clone().requires_grad_(data_needs_grad)
+    model = nn.ModuleDict({"layer": layer})
+    (node,) = trace(layer(data).sum(), model).layer("layer")
+    assert node.name not in ("TBackward0", "ViewBackward0", "AccumulateGrad")
+
+
+def test_a_penalty_on_a_weight_is_not_the_layers_operation() -> None:
+    loss, model = conv_net()
+    graph = trace(loss + 0.1 * model.conv1.weight.pow(2).sum() + model.fc1.weight.norm(), model)
+    assert [node.name for node in graph.layer("conv1")] == ["ConvolutionBackward0"]
+    assert [node.name for node in graph.layer("fc1")] == ["AddmmBackward0"]
+
+
+def test_a_layer_used_twice_has_two_nodes_and_a_shared_weight_both_names() -> None:
+    first, second = nn.Linear(3, 3), nn.Linear(3, 3)
+    second.weight = first.weight
+    model = nn.ModuleDict({"first": first, "second": second})
+    graph = trace(second(first(first(torch.randn(2, 3)))).sum(), model)
+    assert [node.module for node in graph.layers(nn.Linear)] == ["second", "first", "first"]
+    (weight,) = [node for node in graph.nodes if "first.weight" in node.parameters]
+    assert weight.parameters == ("first.weight", "second.weight")
+    assert graph.path("second.weight").node is weight
+
+
+def test_a_module_registered_twice_answers_to_both_names() -> None:
+    layer = nn.Linear(3, 3)
+    model = nn.ModuleDict({"one": layer, "two": layer})
+    graph = trace(layer(torch.randn(2, 3)).sum(), model)
+    assert graph.layer("one") == graph.layer("two") != ()
+
+
+def test_several_roots() -> None:
+    x = leaf(3)
+    first, second = x * 2, x.exp()
+    graph = trace((first, second), {"x": x})
+    assert [node.name for node in graph.roots] == ["MulBackward0", "ExpBackward0"]
+    assert len(graph.nodes) == 3
+    assert eval(str(graph.path(second.grad_fn, root="pair")), {"pair": (first, second)}) is second.grad_fn
+
+
+def test_start_at_a_node_and_at_a_leaf() -> None:
+    x = leaf(3)
+    y = x * 2
+    assert [node.name for node in trace(y.grad_fn).nodes] == ["MulBackward0", "AccumulateGrad"]
+    assert str(trace(y.grad_fn).path(x, root="node")) == "node.next_functions[0][0]"
+    graph = trace(x, {"x": x})
+    assert [node.parameters for node in graph.nodes] == [("x",)]
+    assert eval(str(graph.path("x", root="x")), {"x": x, "torch": torch}) is graph.nodes[0].fn
+
+
+def test_named_results_and_their_grad() -> None:
+    x = leaf()
+    y = x * 3
+    y.retain_grad()
+    z = y * 2
+    names = {"x": x, "y": y, "z": z}
+    assert [node.grad for node in trace(z, names).nodes] == ["None", "None", "None"]
+    z.backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph = trace(z, names)
+    assert {node.label: node.grad for node in graph.nodes} == {"z": "None", "y": "2", "x": "6"}
+
+
+def chain(length: int) -> torch.Tensor:
+    y = torch.ones(1, requires_grad=True)
+    for _ in range(length):
+        y = y + 1
+    return y
+
+
+DEEP = """
+import gc, sys, threading
+import torch
+from gradfn_tutorial import trace
+
+def run(length, drop_first):
+    y = torch.ones(1, requires_grad=True)
+    for i in range(length):
+        y = y + 1
+        if i == length // 2:
+            middle = y
+    kept = {"loss": y, "middle": middle, "graph": trace(y), "overlap": trace(middle)}
+    assert len(kept["graph"].nodes) == length + 1
+    assert kept["graph"].to_text(limit=3).count("AddBackward0") == 2
+    del y, middle
+    for name in [drop_first, *kept]:
+        kept.pop(name, None)
+        gc.collect()
+    print("dropped")
+
+length, stack, drop_first = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+if stack:
+    threading.stack_size(stack << 20)
+thread = threading.Thread(target=run, args=(length, drop_first))
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("drop_first", "stack"),
+    [("loss", 0), ("loss", 1), ("graph", 1), ("middle", 1), ("overlap", 1)],
+    ids=lambda value: {0: "usual stack", 1: "1 MiB stack"}.get(value, value),
+)
+def test_a_deep_graph_can_be_dropped_in_any_order(drop_first: str, stack: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DEEP, "100000", str(stack), drop_first], capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-500:]}"
+    assert done.stdout == "dropped\n"
+
+
+def test_a_second_trace_adds_to_what_keeps_the_graph_safe_and_replaces_nothing() -> None:
+    y = chain(2_500)
+    z = y * y
+    trace(y)
+    held = {owner: list(owner.metadata[KEY]) for owner in plain_walk(y.grad_fn)[0] if KEY in owner.metadata}
+    assert held
+    trace(z)
+    trace(z)
+    for owner, nodes in held.items():
+        kept = owner.metadata[KEY]
+        assert set(nodes) <= set(kept)
+        assert len(kept) == len(set(kept))
+        assert all(node._sequence_nr() < owner._sequence_nr() for node in kept)
+
+
+def test_a_shallow_graph_gets_no_entry_at_all() -> None:
+    y = chain(900)
+    trace(y)
+    assert not any(KEY in node.metadata for node in plain_walk(y.grad_fn)[0])
+
+
+def test_garbage_collection_is_left_as_it_was() -> None:
+    import gc
+
+    assert gc.isenabled()
+    trace(chain(3))
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        trace(chain(3))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def graph_of_convnet() -> Graph:
+    return trace(*conv_net())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        (lambda: trace([]), TypeError, "takes a tensor, a tuple of tensors or a node, got an empty tuple."),
+        (lambda: trace(3), TypeError, "takes a tensor, a tuple of tensors or a node, got int."),
+        (lambda: trace(ConvNet()), TypeError, "got ConvNet. Pass what the model returned for an input."),
+        (lambda: trace((leaf(1) * 2, 3)), TypeError, "takes a tuple of tensors; in it is a int."),
+        (lambda: trace(torch.ones(2)), ValueError, "of shape (2,) has no graph: its grad_fn is None and req"),
+        (lambda: trace((leaf(1) * 2).detach()), ValueError, "requires_grad is False. Trace a result that"),
+        (lambda: trace(leaf(1) * 2, "model"), TypeError, "a dictionary from names to tensors, as its second"),
+        (
+            lambda: trace(leaf(1) * 2, {"x": 1}),
+            TypeError,
+            "a dictionary from names to tensors, as its second",
+        ),
+        (
+            lambda: trace(leaf(1) * 2).layer("a"),
+            ValueError,
+            "traced without a module. Pass it: trace(loss, model).",
+        ),
+        (lambda: trace(leaf(1) * 2).layers(nn.Linear), ValueError, "layers() needs to know the layers"),
+        (
+            lambda: graph_of_convnet().layer("conv3"),
+            LookupError,
+            "has no layer 'conv3'. Its layers: conv1, conv2",
+        ),
+        (
+            lambda: graph_of_convnet().layers(nn.LSTM),
+            LookupError,
+            "no layer of class LSTM. Its classes: Conv2d, ",
+        ),
+        (
+            lambda: graph_of_convnet().path("conv1.wieght"),
+            LookupError,
+            "called 'conv1.wieght'. Close to it: conv1.w",
+        ),
+        (lambda: graph_of_convnet().path(leaf(2)), LookupError, "This tensor is not in the graph"),
+        (lambda: graph_of_convnet().path(leaf(2).exp().grad_fn), LookupError, "ExpBackward0 object"),
+        (lambda: graph_of_convnet().path(3), TypeError, "takes a node, a tensor or a dotted name, got int."),
+        (
+            lambda: trace(chain(2_500)).to_svg(),
+            ValueError,
+            "has 2,501 nodes, and a picture shows at most 2,000.",
+        ),
+    ],
+)
+def test_a_wrong_use_says_what_came_and_what_to_do(wrong, error: type[Exception], says: str) -> None:
+    with pytest.raises(error) as raised:
+        wrong()
+    assert says in str(raised.value)
+
+
+def test_a_layer_without_a_node_says_why() -> None:
+    model = ConvNet()
+    model.conv1.requires_grad_(False)
+    loss = model(torch.randn(1, 3, 32, 32)).sum()
+    graph = trace(loss, model)
+    with pytest.raises(LookupError, match="can be told to be layer 'conv1': its parameters are frozen"):
+        graph.layer("conv1")
+    assert [node.module for node in graph.layers(nn.Conv2d)] == ["conv2"]
+    with pytest.raises(LookupError, match="does not depend on its parameters"):
+        trace(model.fc1.weight.sum(), model).layer("fc2")
+    block = nn.Sequential(nn.Sequential(nn.Linear(2, 2)), nn.ReLU())
+    graph = trace(block(torch.randn(1, 2)).sum(), block)
+    with pytest.raises(LookupError, match=r"belong to the layers inside it, such as '0\.weight'"):
+        graph.layer("0")
+    with pytest.raises(LookupError, match="it has no parameters"):
+        graph.layer("1")
+    with pytest.raises(LookupError, match=r"can be told to be a ReLU\. 1: it has no parameters"):
+        graph.layers(nn.ReLU)
+
+
+def test_a_weight_shared_by_layers_without_bias_is_not_guessed() -> None:
+    first, second = nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False)
+    second.weight = first.weight
+    model = nn.ModuleDict({"first": first, "second": second})
+    graph = trace(second(first(torch.randn(2, 3))).sum(), model)
+    with pytest.raises(LookupError, match="shared or used in a way that does not tell"):
+        graph.layer("first")
+
+
+def test_a_name_of_several_nodes_is_not_guessed() -> None:
+    model = nn.ModuleDict({"fc": nn.Linear(3, 3)})
+    graph = trace(model["fc"](model["fc"](torch.randn(2, 3))).sum(), model)
+    with pytest.raises(ValueError, match="'fc' stands for 2 nodes of this graph"):
+        graph.path("fc")
+
+
+def test_text_of_a_split() -> None:
+    x = leaf(6)
+    a, b, c = (x * 1).split(2)
+    assert trace(c + a * b, {"x": x, "c": c}).to_text().splitlines() == [
+        "AddBackward0",
+        "├─0 SplitBackward0 #2  output_nr 2  c  .grad None",
+        "│ 0 MulBackward0",
+        "│ ├─0 AccumulateGrad  x  .grad None",
+        "│ └─1 None",
+        "1 MulBackward0",
+        "├─1 SplitBackward0 #2  output_nr 1  c  see above",
+        "0 SplitBackward0 #2  c  see above",
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_text_has_every_node_once(kind: str) -> None:
+    graph = trace(KINDS[kind]())
+    lines = graph.to_text(limit=100_000).splitlines()
+    assert len(described(lines)) == len(graph.nodes)
+    *head, last = graph.to_text(limit=1).splitlines()
+    assert head == lines[:1]
+    assert last == f"… and {len(graph.nodes) - len(described(head)):,} more nodes"
+
+
+def described(lines: list[str]) -> list[str]:
+    """The lines that are not about a None slot, or a node met before."""
+    return [line for line in lines if ".grad" in line or not line.endswith(("None", "see above"))]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_picture_has_every_node_and_no_box_on_another(kind: str) -> None:
+    graph = trace(KINDS[kind]())
+    picture = ElementTree.fromstring(graph.to_svg())
+    boxes = {
+        int(group.get("data-node")): [float(group[1].get(key)) for key in ("x", "y", "width", "height")]
+        for group in picture.iter("{http://www.w3.org/2000/svg}g")
+        if group.get("data-node")
+    }
+    assert sorted(boxes) == list(range(len(graph.nodes)))
+    x, y, width, height = map(float, picture.get("viewBox").split())
+    placed = list(boxes.values())
+    for i, (left, top, w, h) in enumerate(placed):
+        assert x <= left <= left + w <= x + width
+        assert y <= top <= top + h <= y + height
+        for other_left, other_top, other_w, other_h in placed[i + 1 :]:
+            apart = left + w < other_left or other_left + other_w < left
+            assert apart or top + h < other_top or other_top + other_h < top
+
+
+def test_picture_is_the_same_every_time_and_safe_for_any_name() -> None:
+    x = leaf(2)
+    name = '<b & "c">'
+    first, second = (trace(x * x, {name: x}).to_svg() for _ in range(2))
+    assert first == second
+    texts = [text.text for text in ElementTree.fromstring(first).iter("{http://www.w3.org/2000/svg}text")]
+    assert name in texts
+    assert trace(x * x)._repr_svg_() is not None
+    assert trace(chain(300))._repr_svg_() is None

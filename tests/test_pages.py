@@ -1,0 +1,167 @@
+"""The pages keep the rules that make them provable: every block runs, and both languages say the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from sybil import Document
+
+from tools import blocks
+
+DOCS = blocks.ROOT / "docs"
+PAGES = sorted(path.relative_to(DOCS / "en").as_posix() for path in (DOCS / "en").rglob("*.md"))
+LANGUAGES = ("en", "zh")
+BOTH = [f"{language}/{page}" for language in LANGUAGES for page in PAGES]
+EVERY_TEXT = [DOCS / name for name in BOTH] + [blocks.ROOT / "README.md", blocks.ROOT / "README.zh.md"]
+
+FENCE_INFO = {"python", "{.python .raises}", "output", "console", "text"}
+OPENING = re.compile(r"^[\s>]*(`{3,}|~{3,})(.*)$")
+HEADING = re.compile(r"^(#+) .*?(?:\{ #([\w-]+) \})?$")
+INCLUDE = re.compile(r'^ *--8<-- "(.*)"$', re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PREDICTION = re.compile(r'^<div class="predict" markdown>\n(.*?)^</div>$', re.MULTILINE | re.DOTALL)
+ANSWER = re.compile(r"^- `(.*)`$", re.MULTILINE)
+OUTPUT = re.compile(r"^( *)```output\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+COUNTED = re.compile(r"[一-鿿]|[A-Za-z0-9_`'’.-]*[A-Za-z][A-Za-z0-9_`'’.-]*")
+
+
+def read(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def fences(text: str) -> list[tuple[str, str]]:
+    """What stands behind each opening fence, and the fence's text. Written apart from the reader that the run uses."""
+    found: list[tuple[str, str]] = []
+    closing = ""
+    for line in text.splitlines():
+        match = OPENING.match(line)
+        if closing:
+            if match and match[1].startswith(closing) and not match[2].strip():
+                closing = ""
+            else:
+                found[-1] = (found[-1][0], found[-1][1] + line.strip() + "\n")
+        elif match:
+            closing = match[1]
+            found.append((match[2].strip(), ""))
+    return found
+
+
+def prose(text: str) -> str:
+    """A page without front matter, fences, tables, figures and solutions."""
+    text = blocks.FRONT_MATTER.sub("", text)
+    kept, inside = [], False
+    for line in text.splitlines():
+        if OPENING.match(line):
+            inside = not inside
+        elif not inside and not line.lstrip().startswith(("|", "--8<--", "<")):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def anchors(text: str) -> list[tuple[int, str | None]]:
+    return [(len(m[1]), m[2]) for line in prose(text).splitlines() if (m := HEADING.match(line))]
+
+
+def test_both_languages_have_the_same_pages() -> None:
+    chinese = sorted(path.relative_to(DOCS / "zh").as_posix() for path in (DOCS / "zh").rglob("*.md"))
+    assert chinese == PAGES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_both_languages_have_the_same_skeleton(name: str) -> None:
+    english, chinese = read(f"en/{name}"), read(f"zh/{name}")
+    assert anchors(english) == anchors(chinese), "headings or anchors differ"
+    assert fences(english) == fences(chinese), "blocks or outputs differ"
+    assert INCLUDE.findall(english) == INCLUDE.findall(chinese), "includes differ"
+    assert LINK.findall(english) == LINK.findall(chinese), "links differ"
+    assert [ANSWER.findall(p) for p in PREDICTION.findall(english)] == [
+        ANSWER.findall(p) for p in PREDICTION.findall(chinese)
+    ], "predictions differ"
+    assert english.count("??? ") == chinese.count("??? "), "solutions differ"
+    assert english.count("!!! ") == chinese.count("!!! "), "callouts differ"
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_heading_has_an_anchor_of_its_own(name: str) -> None:
+    names = [anchor for _, anchor in anchors(read(name))]
+    assert None not in names, f"a heading without {{ #anchor }}, number {names.index(None) + 1}"
+    assert len(names) == len(set(names)), f"an anchor stands twice: {names}"
+
+
+@pytest.mark.parametrize("path", EVERY_TEXT, ids=lambda path: path.relative_to(blocks.ROOT).as_posix())
+def test_no_python_fence_is_passed_over(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    infos = [info for info, _ in fences(text)]
+    assert set(infos) <= FENCE_INFO, f"a fence that nothing runs or checks: {set(infos) - FENCE_INFO}"
+    found = [region.evaluator for region in blocks.blocks(Document(text, str(path)))]
+    run = [evaluator for evaluator in found if isinstance(evaluator, blocks.Block)]
+    compared = [evaluator for evaluator in found if evaluator is blocks.check_output]
+    drawn = [evaluator for evaluator in found if evaluator is blocks.check_figure]
+    assert len(run) == sum("python" in info for info in infos)
+    assert len(compared) == infos.count("output")
+    assert len(drawn) == text.count('.svg"')
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_code_on_a_page_comes_from_a_file(name: str) -> None:
+    for info, text in fences(read(name)):
+        if "python" in info:
+            assert INCLUDE.fullmatch(text.rstrip("\n")), f"code typed on the page:\n{text}"
+            lines = blocks.expand(text).rstrip("\n").count("\n") + 1
+            assert lines <= 12 or text.startswith('--8<-- "models.py'), f"{lines} lines in {text}"
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_exactly_one_answer_is_in_the_output(name: str) -> None:
+    text = read(name)
+    for prediction in PREDICTION.finditer(text):
+        answers = ANSWER.findall(prediction[1])
+        assert len(answers) >= 2, f"a prediction needs answers in backticks: {prediction[1]}"
+        output = OUTPUT.search(text, prediction.end())
+        assert output, f"no output follows the prediction {prediction[1]}"
+        right = [answer for answer in answers if answer in output[2]]
+        assert len(right) == 1, f"of {answers}, the output has {right}:\n{output[2]}"
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_page_says_what_it_is_about_and_what_recorded_it(name: str) -> None:
+    text = read(name)
+    front = blocks.FRONT_MATTER.match(text)
+    assert front, "no front matter"
+    assert re.search(r'^description: ".{40,200}"$', front[1], re.MULTILINE)
+    pinned = re.search(
+        r"^torch==(.*)$", (blocks.ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    if "```python" in text or "```{.python" in text:
+        assert f'recorded:\n  torch: "{pinned[1]}"\n  date: "' in front[1]
+
+
+LESSONS = [name for name in BOTH if "/learn/" in name or "/conv2d/" in name]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_has_a_length_that_people_read(name: str) -> None:
+    counted = len(COUNTED.findall(prose(read(name))))
+    low, high = (500, 1600) if name.startswith("en/") else (800, 2600)
+    assert low <= counted <= high, f"{counted} words or characters"
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_has_its_parts(name: str) -> None:
+    text = read(name)
+    assert text.count("\n{ .lead }\n") == 1
+    assert text.count("\n{ .needs }\n") == 1
+    names = [anchor for _, anchor in anchors(text)]
+    assert names[-2:] == ["recap", "exercises"]
+    assert PREDICTION.search(text), "nothing to predict"
+    assert text.count("??? success") in (2, 3)
+    assert text.count("!!! ") <= 2
+    assert "gradfn_tutorial" in "".join(blocks.expand(t) for i, t in fences(text) if "python" in i)
+
+
+def test_no_recording_is_left_over() -> None:
+    shown = {name for page in BOTH for name in INCLUDE.findall(read(page)) if name.endswith(".svg")}
+    there = {path.relative_to(blocks.RECORDINGS).as_posix() for path in blocks.RECORDINGS.rglob("*.*")}
+    assert there == shown

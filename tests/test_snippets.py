@@ -1,0 +1,60 @@
+"""Each program in snippets/ runs by itself, and its page shows all of it and what it prints."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import blocks
+
+SNIPPETS = blocks.ROOT / "snippets"
+NAMES = sorted(path.relative_to(SNIPPETS).with_suffix("").as_posix() for path in SNIPPETS.rglob("*.py"))
+SECTION = re.compile(r"^ *# --8<-- \[start:([\w-]+)\]\n.*?^ *# --8<-- \[end:\1\]\n", re.MULTILINE | re.DOTALL)
+ROUND_A_RAISING_BLOCK = re.compile(
+    r'\A(?:\s|try:\n|except (\w+) as error:\n    print\(f"\1: \{error\}"\)\n)*\Z'
+)
+WARNING = re.compile(r"^\S+:\d+: (\w+: .*)\n(?:  .*\n)?", re.MULTILINE)
+OUTPUT = re.compile(r"^( *)```output\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+
+
+def page(language: str, name: str) -> str:
+    return (blocks.ROOT / "docs" / language / f"{name}.md").read_text(encoding="utf-8")
+
+
+def test_there_are_programs() -> None:
+    assert "conv2d/trace" in NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_by_itself_and_prints_what_its_page_shows(name: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-u", SNIPPETS / f"{name}.py"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    printed = blocks.mask(WARNING.sub(r"\1\n", done.stdout))
+    shown = "".join(
+        re.sub(f"^{indent}", "", text, flags=re.MULTILINE)
+        for indent, text in OUTPUT.findall(page("en", name))
+    )
+    assert shown == printed, blocks.difference(shown, printed)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", NAMES)
+def test_page_shows_every_section_once_and_in_order(name: str, language: str) -> None:
+    text = (SNIPPETS / f"{name}.py").read_text(encoding="utf-8")
+    sections = [f"{name}.py:{section}" for section in SECTION.findall(text)]
+    included = re.findall(r'^ *--8<-- "(.*\.py.*)"$', page(language, name), re.MULTILINE)
+    assert [include for include in included if not include.startswith("models.py")] == sections
+    hidden = SECTION.sub("", text)
+    assert ROUND_A_RAISING_BLOCK.match(hidden), f"not shown on the page:\n{hidden}"

@@ -1,0 +1,82 @@
+"""Build the whole site: both languages, the page that picks one of them, and the snippet files.
+
+It is built beside the old one, which it replaces only when every step has succeeded.
+SITE_URL is the address that it will be published at, http://127.0.0.1:8000/ if not given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Callable
+
+ROOT = Path(__file__).parent.parent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "site", help="default: site")
+    out = parser.parse_args().out.resolve()
+    if out.exists() and not (out / ".nojekyll").exists():
+        sys.exit(f"{out} exists, but is no site of this tool. Remove it or choose another --out.")
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as folder:
+        new, old = Path(folder, "new"), Path(folder, "old")
+        step("1/3 English pages", lambda: mkdocs("mkdocs.yml", new / "en"))
+        step("2/3 Chinese pages", lambda: mkdocs("mkdocs.zh.yml", new / "zh"))
+        step("3/3 root page and snippets", lambda: add_shared_files(new))
+        if out.exists():
+            out.rename(old)
+        new.rename(out)
+    print(f"The site is in {out}")
+
+
+def step(title: str, action: Callable[[], None]) -> None:
+    print(f"[{title}] ...", end=" ", flush=True)
+    start = time.monotonic()
+    action()
+    print(f"{time.monotonic() - start:.1f} s", flush=True)
+
+
+def mkdocs(config: str, out: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", config, "-d", str(out)]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        # Material prints a notice about its own future on every run.
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"failed\n\n{' '.join(command)}\n\n{done.stdout}\nThe site was not built.")
+
+
+def add_shared_files(site: Path) -> None:
+    shutil.copytree(ROOT / "docs/theme/root", site, dirs_exist_ok=True)
+    # A host looks for the error page at the top only.
+    shutil.copy(site / "en/404.html", site / "404.html")
+    shutil.copytree(
+        ROOT / "snippets", site / "snippets", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    # Without this file GitHub Pages leaves out files whose names begin with an underscore.
+    (site / ".nojekyll").touch()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("\nStopped. The old site, if there was one, is as it was.")
