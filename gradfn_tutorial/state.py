@@ -23,12 +23,13 @@ WORDS = {
         "skips dtype": "leaves .grad alone: only floating-point and complex tensors can require grad",
         "skips no_grad view": "leaves .grad alone: no graph leads here, the flag was only inherited",
         "skips inference": "leaves .grad alone: an inference tensor takes no part in autograd",
+        "comma": ", ",
         "zeros": "zeros of shape {shape}",
         "tensor": "tensor of shape {shape}",
         "view": "view of a tensor of shape {shape}",
     },
     "zh": {
-        "created": "直接创建，不是哪次被记录的运算的结果",
+        "created": "直接创建，不是有记录的运算算出来的",
         "no grad needed": "不需要梯度；不需要梯度的张量一律算叶子",
         "made by": "由 {grad_fn} 对应的运算产生",
         "no_grad view": "在 no_grad 里对一个需要梯度的张量取的视图",
@@ -40,6 +41,7 @@ WORDS = {
         "skips dtype": "不会填 .grad：只有浮点和复数张量才能需要梯度",
         "skips no_grad view": "不会填 .grad：没有计算图通到这里，标志只是继承来的",
         "skips inference": "不会填 .grad：推理张量不参与 autograd",
+        "comma": "，",
         "zeros": "全零张量，形状 {shape}",
         "tensor": "张量，形状 {shape}",
         "view": "视图，原张量形状 {shape}",
@@ -76,9 +78,9 @@ class TensorState:
         words = WORDS[self.lang]
         head = f"{self.kind} {self.shape} {str(self.dtype).removeprefix('torch.')}"
         if self.view_of is not None:
-            head += ", " + words["view"].format(shape=self.view_of)
+            head += words["comma"] + words["view"].format(shape=self.view_of)
         rows = {
-            "is_leaf": f"{self.is_leaf}, " + words[self.why_leaf].format(grad_fn=self.grad_fn),
+            "is_leaf": f"{self.is_leaf}" + words["comma"] + words[self.why_leaf].format(grad_fn=self.grad_fn),
             "requires_grad": self.requires_grad,
             "grad_fn": self.grad_fn,
             "retains_grad": self.retains_grad,

@@ -36,7 +36,7 @@ MASKS = (
     (re.compile(r" \(Triggered internally at [^)]*\)"), " (Triggered internally at …)"),
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x…"),
     (re.compile(r'File "[^"]*", line \d+'), 'File "…", line …'),
-    (re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+[\w.+-]+"), "…"),
+    (re.compile(r"(?<![\w.:/])/(?:[\w.+-]+/)+[\w.+-]+"), "…"),
 )
 INCLUDES = markdown.Markdown(
     extensions=["pymdownx.snippets"],
