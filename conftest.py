@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
+import blocks
 import pytest
 import torch
 from sybil import Sybil
 from sybil.document import PythonDocStringDocument
-
-from tools import blocks
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import blocks
 import pytest
-
-from tools import blocks
 
 EN, ZH = "docs/en/learn/accumulation.md", "docs/zh/learn/accumulation.md"
 SNIPPET = "snippets/learn/accumulation.py"

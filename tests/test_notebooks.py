@@ -6,10 +6,9 @@ import re
 import textwrap
 
 import nbformat
+import notebooks
 import pytest
 from published import ROOT
-
-from tools import notebooks
 
 FENCE = re.compile(r"^( *)```\{?\.?(?P<language>python|output)\b.*\n(?P<body>(?:.*\n)*?)\1```$", re.MULTILINE)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import blocks
 import pytest
 from sybil import Document
-
-from tools import blocks
 
 DOCS = blocks.ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS / "en").as_posix() for path in (DOCS / "en").rglob("*.md"))

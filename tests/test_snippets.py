@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import blocks
 import pytest
-
-from tools import blocks
+from shown import mask, plain_warnings
 
 SNIPPETS = blocks.ROOT / "snippets"
 NAMES = sorted(path.relative_to(SNIPPETS).with_suffix("").as_posix() for path in SNIPPETS.rglob("*.py"))
@@ -17,7 +17,6 @@ SECTION = re.compile(r"^ *# --8<-- \[start:([\w-]+)\]\n.*?^ *# --8<-- \[end:\1\]
 ROUND_A_RAISING_BLOCK = re.compile(
     r'\A(?:\s|try:\n|except (\w+) as error:\n    print\(f"\1: \{error\}"\)\n)*\Z'
 )
-WARNING = re.compile(r"^\S+:\d+: (\w+: .*)\n(?:  .*\n)?", re.MULTILINE)
 OUTPUT = re.compile(r"^( *)```output\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
@@ -41,7 +40,7 @@ def test_runs_by_itself_and_prints_what_its_page_shows(name: str, tmp_path: Path
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    printed = blocks.mask(WARNING.sub(r"\1\n", done.stdout))
+    printed = mask(plain_warnings(done.stdout))
     shown = "".join(
         re.sub(f"^{indent}", "", text, flags=re.MULTILINE)
         for indent, text in OUTPUT.findall(page("en", name))

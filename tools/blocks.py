@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import markdown
 import torch
+from shown import ROOT, as_shown, expand, mask
 from sybil import Document, Example, Region
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
@@ -26,28 +26,11 @@ from sybil.region import Lexeme
 
 from gradfn_tutorial import Graph
 
-ROOT = Path(__file__).parent.parent
 RECORDINGS = ROOT / "docs" / "recordings"
 FENCES = RawFencedCodeBlockLexer(re.compile(r"[ \t]*(?P<info>[^\n]*)$\n", re.MULTILINE))
 LANGUAGE = re.compile(r"\{?\s*\.?([\w-]*)")
 FIGURE = re.compile(r'^--8<-- "(?P<path>[\w/]+/(?P<variable>\w+)\.svg)"$', re.MULTILINE)
 FRONT_MATTER = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
-MASKS = (
-    (re.compile(r" \(Triggered internally at [^)]*\)"), " (Triggered internally at …)"),
-    (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x…"),
-    (re.compile(r'File "[^"]*", line \d+'), 'File "…", line …'),
-    (re.compile(r"(?<![\w.:/])/(?:[\w.+-]+/)+[\w.+-]+"), "…"),
-)
-INCLUDES = markdown.Markdown(
-    extensions=["pymdownx.snippets"],
-    extension_configs={
-        "pymdownx.snippets": {
-            "base_path": [str(ROOT / "snippets"), str(ROOT / "gradfn_tutorial")],
-            "check_paths": True,
-            "dedent_subsections": True,
-        }
-    },
-).preprocessors["snippet"]
 
 
 class Recording(NamedTuple):
@@ -65,18 +48,6 @@ ran_blocks: Counter[str] = Counter()
 pages_run: set[Path] = set()
 
 
-def mask(text: str) -> str:
-    """``text`` without what differs from run to run and from machine to machine."""
-    for pattern, replacement in MASKS:
-        text = pattern.sub(replacement, text)
-    return "".join(line.rstrip() + "\n" for line in text.rstrip().splitlines())
-
-
-def shown(error: BaseException) -> str:
-    """An exception as a page shows it."""
-    return f"{type(error).__name__}: {error}\n"
-
-
 @contextlib.contextmanager
 def captured() -> Iterator[io.StringIO]:
     """Gather what a block prints and the warnings it sets off, in their order."""
@@ -89,11 +60,6 @@ def captured() -> Iterator[io.StringIO]:
         warnings.simplefilter("always")
         warnings.showwarning = show_warning
         yield printed
-
-
-def expand(source: str) -> str:
-    """The block as the site shows it: each include replaced by the lines that it names."""
-    return "\n".join(INCLUDES.run(source.splitlines())).rstrip("\n") + "\n"
 
 
 def blocks(document: Document) -> Iterator[Region]:
@@ -138,7 +104,7 @@ class Block:
                 error = raised
         if self.raises and error is None:
             return f"In {where(example)}: the block is marked as one that raises, and it does not."
-        output = mask(printed.getvalue() + (shown(error) if error else ""))
+        output = mask(printed.getvalue() + (as_shown(error) if error else ""))
         ran_blocks[kind(example)] += 1
         pages_run.add(Path(example.path))
         if self.has_output:
