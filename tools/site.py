@@ -68,9 +68,7 @@ def add_shared_files(site: Path) -> None:
     shutil.copytree(ROOT / "docs/theme/root", site, dirs_exist_ok=True)
     # A host looks for the error page at the top only.
     shutil.copy(site / "en/404.html", site / "404.html")
-    shutil.copytree(
-        ROOT / "snippets", site / "snippets", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(ROOT / "snippets", site / "snippets", ignore=shutil.ignore_patterns("__pycache__"))
     # Without this file GitHub Pages leaves out files whose names begin with an underscore.
     (site / ".nojekyll").touch()
 

@@ -1,0 +1,35 @@
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help serve test record site
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
+
+serve: site ## build both languages and serve them on http://127.0.0.1:8000/ (PORT=8000)
+	@$(BIN)/python tools/serve.py --port $(PORT)
+
+test: .venv/test.installed ## run every test, the pages' code included
+	$(BIN)/python -m pytest
+
+# Without tests/: they hold the recordings against the runs, and fail until there are new ones.
+record: .venv/test.installed ## run the pages and rewrite their outputs, figures and notebooks
+	$(BIN)/python -m pytest --record gradfn_tutorial README.md README.zh.md docs
+	$(BIN)/python tools/notebooks.py
+
+site: .venv/site.installed ## build both languages into site/
+	@$(BIN)/python tools/site.py
+
+# One stamp for each extra: pip runs again only when what it would install has changed.
+.venv/%.installed: pyproject.toml constraints.txt | .venv/created
+	@echo "Installing into .venv. The first time takes minutes; README.md has the line for CPU-only torch on Linux."
+	$(BIN)/python -m pip install --editable '.[$*]' --constraint constraints.txt
+	@touch $@
+
+.venv/created:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Building needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	@touch $@

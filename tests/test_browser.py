@@ -1,0 +1,252 @@
+"""The built site in a real browser: what a reader sees, clicks and copies."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from blocks import expand
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from published import SITE_URL, SOURCES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PROGRAMS = ("chromium", "google-chrome", "chromium-browser")
+# No sandbox, since CI is root; the rest keeps the browser from talking to anyone but the site.
+SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+LEAF = "learn/leaf_tensors/"
+# Long enough for a busy machine; it is waited for only where something fails.
+PATIENCE = 20_000
+expect.set_options(timeout=PATIENCE)
+BOTH_WAYS = pytest.mark.parametrize(("here", "there"), [("en", "zh"), ("zh", "en")])
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if not program:
+        leave_out = pytest.fail if os.environ.get("REQUIRE_BROWSER") else pytest.skip
+        leave_out(f"found none of {', '.join(PROGRAMS)}")
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=program, args=SWITCHES)
+
+
+@pytest.fixture(scope="session")
+def context(browser: Browser, served: None) -> Iterator[BrowserContext]:
+    with browser.new_context(base_url=SITE_URL, viewport=WIDE, reduced_motion="reduce") as context:
+        context.set_default_timeout(PATIENCE)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        yield context
+
+
+@pytest.fixture
+def tab(context: BrowserContext) -> Iterator[Page]:
+    with context.new_page() as tab:
+        yield tab
+
+
+class Visit:
+    """A page in a tab of its own, and what goes wrong there."""
+
+    def __init__(self, context: BrowserContext, page: str) -> None:
+        self.trouble: list[str] = []
+        self.tab = context.new_page()
+        self.tab.on("console", self.hear)
+        self.tab.on("pageerror", lambda error: self.trouble.append(f"exception: {error}"))
+        self.tab.on("requestfailed", lambda request: self.trouble.append(f"failed: {request.url}"))
+        self.tab.on("request", lambda request: self.see(request.url))
+        self.tab.goto(page, wait_until="networkidle")
+
+    def hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.trouble.append(f"console: {message.text} {message.location['url']}")
+
+    def see(self, url: str) -> None:
+        if not url.startswith((SITE_URL, "data:", "blob:")):
+            self.trouble.append(f"another host: {url}")
+
+
+@pytest.fixture(scope="module")
+def visit(context: BrowserContext, page: str) -> Iterator[Visit]:
+    visit = Visit(context, page)
+    yield visit
+    visit.tab.close()
+
+
+def test_copied_code_is_the_program(visit: Visit, page: str) -> None:
+    tab, blocks = visit.tab, python_blocks(SOURCES[page])
+    unfold(tab)
+    copied = tab.evaluate(
+        """async () => {
+            const texts = []
+            for (const button of document.querySelectorAll(".language-python [data-md-type=copy]")) {
+                button.click()
+                texts.push(await navigator.clipboard.readText())
+            }
+            return texts
+        }"""
+    )
+    assert len(copied) == len(blocks)
+    for text, block in zip(copied, blocks):
+        ast.parse(text)
+        assert text.rstrip() == block.rstrip()
+    if blocks:
+        # A script can click what a reader cannot.
+        tab.locator(".language-python [data-md-type=copy]").first.click()
+        assert tab.evaluate("navigator.clipboard.readText()") == copied[0]
+
+
+def unfold(tab: Page) -> None:
+    tab.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+
+
+def python_blocks(source: Path) -> list[str]:
+    """Read the Python blocks of a page from its source, with what they include."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix == ".ipynb":
+        return ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    fences = re.findall(r"^( *)```(?:python|{\.python[^\n]*})\n(.*?)^\1```", text, re.M | re.S)
+    return [expand(textwrap.dedent(code)) for _, code in fences]
+
+
+def test_prediction_hides_the_output_until_answered(visit: Visit, page: str) -> None:
+    questions = visit.tab.locator(".predict").all()
+    outputs = visit.tab.locator(".predicted").all()
+    assert (
+        len(questions) == len(outputs) == SOURCES[page].read_text(encoding="utf-8").count('class="predict"')
+    )
+    words = json.loads(visit.tab.locator("#words").text_content())
+    for number, (question, output) in enumerate(zip(questions, outputs)):
+        printed = output.locator("pre")
+        expect(printed).to_be_hidden()
+        answers = question.get_by_role("button")
+        right = [answer.inner_text() in printed.text_content() for answer in answers.all()]
+        assert sum(right) == 1
+        # Every second question is answered rightly, the others wrongly.
+        answer = answers.nth(right.index(number % 2 == 0))
+        answer.click()
+        expect(printed).to_be_visible()
+        expect(output).to_contain_text(words["right" if number % 2 == 0 else "wrong"])
+        expect(question.locator(".right")).to_have_text(answers.nth(right.index(True)).inner_text())
+
+
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+def test_page_is_accessible(visit: Visit, scheme: str) -> None:
+    unfold(visit.tab)
+    visit.tab.evaluate("scheme => document.body.dataset.mdColorScheme = scheme", scheme)
+    # Dark differs from light in colours only.
+    rules = {"runOnly": ["color-contrast", "link-in-text-block"]} if scheme == "slate" else {}
+    options = {"resultTypes": ["violations"], **rules}
+    violations = Axe().run(visit.tab, options=options).response["violations"]
+    assert [
+        f"{found['id']}: {node['html']}"
+        for found in violations
+        if found["impact"] in {"serious", "critical"}
+        for node in found["nodes"]
+    ] == []
+
+
+def test_page_fits_a_phone(visit: Visit) -> None:
+    visit.tab.set_viewport_size(PHONE)
+    assert visit.tab.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_page_made_no_trouble(visit: Visit) -> None:
+    """Look at what the tests above have gathered, whose clicks may do damage as loading may."""
+    expect(visit.tab.locator("h1")).to_be_visible()
+    assert visit.trouble == []
+
+
+@BOTH_WAYS
+def test_language_switch_stays_on_the_page(tab: Page, here: str, there: str) -> None:
+    tab.goto(f"{here}/{LEAF}")
+    anchor = tab.locator("article h2").last.get_attribute("id")
+    tab.goto(f"{here}/{LEAF}#{anchor}")
+    switch_language(tab, there)
+    expect(tab).to_have_url(re.compile(f"/{there}/{LEAF}#{anchor}$"))
+    expect(tab.locator("html")).to_have_attribute("lang", there)
+
+
+@BOTH_WAYS
+def test_language_switch_follows_instant_navigation(tab: Page, here: str, there: str) -> None:
+    tab.goto(f"{here}/learn/two_attributes/", wait_until="networkidle")
+    tab.evaluate("window.sameDocument = true")
+    open_from_navigation(tab, LEAF)
+    assert tab.evaluate("window.sameDocument")
+    switch_language(tab, there)
+    expect(tab).to_have_url(re.compile(f"/{there}/{LEAF}$"))
+    expect(tab.locator("html")).to_have_attribute("lang", there)
+
+
+def switch_language(tab: Page, language: str) -> None:
+    tab.locator(".md-select").hover()
+    tab.locator(f".md-select__link[hreflang={language}]").click()
+
+
+def open_from_navigation(tab: Page, page: str) -> None:
+    tab.locator(f".md-sidebar--primary a[href$='{page}']").click()
+    expect(tab).to_have_url(re.compile(f"/{page}$"))
+
+
+def test_back_and_forward(tab: Page) -> None:
+    tab.goto("en/learn/two_attributes/", wait_until="networkidle")
+    first = tab.locator("h1").inner_text()
+    open_from_navigation(tab, LEAF)
+    expect(tab.locator("h1")).not_to_have_text(first)
+    second = tab.locator("h1").inner_text()
+    tab.go_back()
+    expect(tab).to_have_url(re.compile("/en/learn/two_attributes/$"))
+    expect(tab.locator("h1")).to_have_text(first)
+    tab.go_forward()
+    expect(tab.locator("h1")).to_have_text(second)
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "leaf tensor"), ("zh", "叶子张量")])
+def test_search_finds_the_page_first(tab: Page, language: str, words: str) -> None:
+    tab.goto(f"{language}/", wait_until="networkidle")
+    field = tab.locator(".md-search__input")
+    field.fill(words)
+    # The search waits for a key, and fill() presses none.
+    field.press("End")
+    first = tab.locator(".md-search-result__link").first
+    expect(first).to_have_attribute("href", re.compile(f"/{language}/{LEAF}"))
+
+
+def test_dark_mode_is_kept(tab: Page) -> None:
+    body, switch = tab.locator("body"), tab.locator("[data-md-component=palette] label:visible")
+    tab.goto(f"en/{LEAF}")
+    expect(body).to_have_attribute("data-md-color-scheme", "default")
+    switch.click()
+    expect(body).to_have_attribute("data-md-color-scheme", "slate")
+    tab.reload()
+    expect(body).to_have_attribute("data-md-color-scheme", "slate")
+    switch.click()
+    expect(body).to_have_attribute("data-md-color-scheme", "default")
+
+
+@pytest.mark.parametrize(("locale", "language"), [("zh-CN", "zh"), ("en-GB", "en"), ("fr-FR", "en")])
+@pytest.mark.usefixtures("served")
+def test_root_picks_a_language(browser: Browser, locale: str, language: str) -> None:
+    with browser.new_context(locale=locale) as context:
+        tab = context.new_page()
+        tab.goto(SITE_URL)
+        expect(tab).to_have_url(f"{SITE_URL}{language}/")
