@@ -27,8 +27,8 @@ Names = Union[nn.Module, Mapping[str, torch.Tensor]]
 class Edge(NamedTuple):
     """From an operation's input to the node that made this input.
 
-    ``slot`` counts the inputs of the operation; ``output_nr`` counts the outputs of the operation behind
-    ``node``, and is the position at which the gradient arrives there.
+    ``slot`` counts the inputs of the operation; ``output_nr`` counts the outputs of the operation behind ``node``
+    that can have a gradient, and is the position at which the gradient arrives there.
     """
 
     slot: int

@@ -11,7 +11,7 @@ from torch.autograd.graph import get_gradient_edge
 
 WORDS = {
     "en": {
-        "created": "created directly, not by a recorded operation",
+        "not recorded": "no recorded operation made it",
         "no grad needed": "does not require grad, and every such tensor counts as a leaf",
         "made by": "made by {grad_fn}",
         "no_grad view": "a view, made under no_grad, of a tensor that requires grad",
@@ -29,7 +29,7 @@ WORDS = {
         "view": "view of a tensor of shape {shape}",
     },
     "zh": {
-        "created": "直接创建，不是有记录的运算算出来的",
+        "not recorded": "不是有记录的运算算出来的",
         "no grad needed": "不需要梯度；不需要梯度的张量一律算叶子",
         "made by": "由 {grad_fn} 对应的运算产生",
         "no_grad view": "在 no_grad 里对一个需要梯度的张量取的视图",
@@ -197,7 +197,7 @@ def _reasons(tensor: torch.Tensor) -> tuple[str, str]:
         return "no grad needed", "skips no grad" if can_require else "skips dtype"
     if not has_gradient_edge(tensor):
         return "no_grad view", "skips no_grad view"
-    return "created", "fills leaf"
+    return "not recorded", "fills leaf"
 
 
 def _grad_in_words(tensor: torch.Tensor, lang: str) -> str:

@@ -47,13 +47,13 @@ def under(mode: Callable, make: Callable[[], torch.Tensor]) -> torch.Tensor:
 KINDS: dict[str, tuple[Callable[[], torch.Tensor], str, str]] = {
     "plain": (lambda: torch.ones(2), "no grad needed", "skips no grad"),
     "result of plain": (lambda: torch.ones(2) + 1, "no grad needed", "skips no grad"),
-    "leaf": (lambda: torch.ones(2, requires_grad=True), "created", "fills leaf"),
+    "leaf": (lambda: torch.ones(2, requires_grad=True), "not recorded", "fills leaf"),
     "complex leaf": (
         lambda: torch.ones(2, dtype=torch.complex64, requires_grad=True),
-        "created",
+        "not recorded",
         "fills leaf",
     ),
-    "Parameter": (lambda: nn.Parameter(torch.ones(2)), "created", "fills leaf"),
+    "Parameter": (lambda: nn.Parameter(torch.ones(2)), "not recorded", "fills leaf"),
     "frozen Parameter": (lambda: nn.Parameter(torch.ones(2), False), "no grad needed", "skips no grad"),
     "Buffer": (lambda: nn.Buffer(torch.ones(2)), "no grad needed", "skips no grad"),
     "integer": (lambda: torch.ones(2, dtype=torch.int64), "no grad needed", "skips dtype"),
@@ -67,7 +67,7 @@ KINDS: dict[str, tuple[Callable[[], torch.Tensor], str, str]] = {
         "skips no grad",
     ),
     "view under no_grad": (no_grad_view, "no_grad view", "skips no_grad view"),
-    "view marked later": (view_marked_later, "created", "fills leaf"),
+    "view marked later": (view_marked_later, "not recorded", "fills leaf"),
     "inference": (lambda: under(torch.inference_mode, lambda: torch.ones(2)), "inference", "skips inference"),
 }
 

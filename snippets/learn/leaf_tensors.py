@@ -56,9 +56,10 @@ print(leaf.is_leaf, leaf.grad)
 # --8<-- [end:keep]
 
 # --8<-- [start:convert]
-print("float:", w.float() is w, w.float().is_leaf)
-print("double:", w.double() is w, w.double().is_leaf)
-print("data to double:", x.double() is x, x.double().is_leaf)
+for name, tensor in {"w": w, "x": x}.items():
+    for dtype in torch.float32, torch.float64:
+        moved = tensor.to(dtype)
+        print(f"{name}.to({dtype}):", moved is tensor, moved.is_leaf)
 # --8<-- [end:convert]
 
 # --8<-- [start:module]

@@ -36,7 +36,7 @@ print(x.grad)
 
 # --8<-- [start:after]
 after = trace(z, names)
-print(after.find("Pow")[0].fn is y.grad_fn)
+print([node.fn for node in after.nodes] == [node.fn for node in before.nodes])
 print(explain(x))
 # --8<-- [end:after]
 

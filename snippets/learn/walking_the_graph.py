@@ -46,6 +46,11 @@ print(first.output_nr, middle.output_nr, last.output_nr)
 print("one node:", first.grad_fn is middle.grad_fn is last.grad_fn)
 # --8<-- [end:same-node]
 
+# --8<-- [start:permutation]
+_, lower, upper = torch.linalg.lu(torch.eye(2, requires_grad=True))
+print(lower.output_nr, upper.output_nr)
+# --8<-- [end:permutation]
+
 # --8<-- [start:leaf]
 (left, _), (right, _) = (w * w).grad_fn.next_functions
 print("one node:", left is right is times.next_functions[1][0])
