@@ -19,13 +19,13 @@ PAGE, NOTEBOOK = "conv2d/trace.md", "conv2d/notebook.ipynb"
 ABOUT = {
     "en": "This is [the page with the same title](trace.md) as a notebook. It needs `pip install torch` and the package "
     "`gradfn_tutorial`: run it from a checkout of the repository, or put the `gradfn_tutorial` folder beside the notebook.",
-    "zh": "这是[同名页面](trace.md)的笔记本版。运行前先 `pip install torch`，还需要辅助包 `gradfn_tutorial`："
-    "在仓库目录里运行，或者把 `gradfn_tutorial` 文件夹放在笔记本旁边。",
+    "zh": "这是[同名页面](trace.md)的 Notebook 版。运行前先 `pip install torch`，还需要辅助包 `gradfn_tutorial`："
+    "在仓库目录里运行，或者把 `gradfn_tutorial` 文件夹放在 Notebook 旁边。",
 }
 
 DESCRIPTION = {
     "en": "The walk from a loss to each Conv2d node as a Jupyter notebook, to run and to change.",
-    "zh": "从 loss 走到每个 Conv2d 节点的全过程，Jupyter 笔记本版，可以运行，也可以改。",
+    "zh": "从 loss 走到每个 Conv2d 节点的全过程，Jupyter Notebook 版，可以运行，也可以改。",
 }
 
 FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
