@@ -57,6 +57,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if RECORDED in terminalreporter.config.stash:
         names = terminalreporter.config.stash[RECORDED]
         terminalreporter.write_line("Recorded: " + (", ".join(names) or "nothing has changed"))
+        for page in sorted(blocks.pages_failed):
+            terminalreporter.write_line(f"Left as it was, because a block failed: {page}")
 
 
 RECORDED = pytest.StashKey[list[str]]()

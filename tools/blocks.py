@@ -30,6 +30,7 @@ RECORDINGS = ROOT / "docs" / "recordings"
 FENCES = RawFencedCodeBlockLexer(re.compile(r"[ \t]*(?P<info>[^\n]*)$\n", re.MULTILINE))
 LANGUAGE = re.compile(r"\{?\s*\.?([\w-]*)")
 FIGURE = re.compile(r'^--8<-- "(?P<path>[\w/]+/(?P<variable>\w+)\.svg)"$', re.MULTILINE)
+TORCH = f'torch: "{torch.__version__.partition("+")[0]}"'
 FRONT_MATTER = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 
 
@@ -42,10 +43,12 @@ class Recording(NamedTuple):
 
 
 recordings: dict[Path, list[Recording]] = {}
-figures: dict[Path, str] = {}
+# For each figure's file, the page that it is on and what the run drew.
+figures: dict[Path, tuple[Path, str]] = {}
 found_blocks: Counter[str] = Counter()
 ran_blocks: Counter[str] = Counter()
 pages_run: set[Path] = set()
+pages_failed: set[Path] = set()
 
 
 @contextlib.contextmanager
@@ -91,6 +94,8 @@ class Block:
 
     def __call__(self, example: Example) -> str | None:
         __tracebackhide__ = True
+        if earlier := example.namespace.get("_failed"):
+            return f"In {where(example)}: not run, because an earlier block failed: {earlier}."
         written = example.parsed
         example.parsed = Lexeme(expand(written), written.offset, written.line_offset)
         error = None
@@ -99,10 +104,12 @@ class Block:
                 PythonEvaluator()(example)
             except Exception as raised:
                 if not self.raises:
+                    fail(example)
                     raised.add_note(f"In {where(example)}, which is:\n{written}")
                     raise
                 error = raised
         if self.raises and error is None:
+            fail(example)
             return f"In {where(example)}: the block is marked as one that raises, and it does not."
         output = mask(printed.getvalue() + (as_shown(error) if error else ""))
         ran_blocks[kind(example)] += 1
@@ -114,7 +121,15 @@ class Block:
         return None
 
 
+def fail(example: Example) -> None:
+    """Let the rest of the page stand: what it would print depends on what has failed."""
+    example.namespace["_failed"] = where(example)
+    pages_failed.add(Path(example.path))
+
+
 def check_output(example: Example) -> str | None:
+    if "_failed" in example.namespace:
+        return f"In {where(example)}: not compared, because a block failed: {example.namespace['_failed']}."
     expected = example.namespace.pop("_output", None)
     if expected is None:
         return f"In {where(example)}: there is no Python block right above this output."
@@ -129,12 +144,15 @@ def check_output(example: Example) -> str | None:
             Recording(example.start, example.end, f"{opening}\n{body}{closing}")
         )
         return None
-    return f"In {where(example)}: what is shown is not what the run prints.\n" + difference(
-        example.parsed, expected
+    return (
+        f"In {where(example)}: what is shown is not what the run prints. If the run is right: make record.\n"
+        + difference(example.parsed, expected)
     )
 
 
 def check_figure(example: Example) -> str | None:
+    if "_failed" in example.namespace:
+        return f"In {where(example)}: not drawn, because a block failed: {example.namespace['_failed']}."
     path = RECORDINGS / example.parsed["path"]
     graph = example.namespace.get(example.parsed["variable"])
     if not isinstance(graph, Graph):
@@ -144,7 +162,7 @@ def check_figure(example: Example) -> str | None:
         )
     expected = graph.to_svg() + "\n"
     if example.namespace["_record"]:
-        figures[path] = expected
+        figures[path] = Path(example.path), expected
         return None
     if not path.exists():
         return f"In {where(example)}: {path.relative_to(ROOT)} is not there. Run: pytest --record"
@@ -185,26 +203,32 @@ def kind(example: Example) -> str:
 
 def write_recordings() -> list[str]:
     """Write what a run with ``--record`` gathered, and return the names of the files that changed."""
-    new = dict(figures)
+    new = {path: drawn for path, (page, drawn) in figures.items() if page not in pages_failed}
+    redrawn = {figures[path][0] for path in new if read_if_there(path) != new[path]}
     for path, changes in recordings.items():
+        if path in pages_failed:
+            continue
         text = path.read_text(encoding="utf-8")
         for change in sorted(changes, reverse=True):
             text = text[: change.start] + change.text + text[change.end :]
         new[path] = text
-    for path in pages_run:
+    for path in pages_run - pages_failed:
         text = new[path] if path in new else path.read_text(encoding="utf-8")
         front = FRONT_MATTER.match(text)
-        if front:
+        if front and (path in new or path in redrawn or TORCH not in front[1]):
             new[path] = f"---\n{stamped(front[1])}---\n{text[front.end() :]}"
-    changed = [p for p, text in new.items() if not p.exists() or p.read_text(encoding="utf-8") != text]
+    changed = [path for path, text in new.items() if read_if_there(path) != text]
     for path in changed:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(new[path], encoding="utf-8")
     return sorted(str(path.relative_to(ROOT)) for path in changed)
 
 
+def read_if_there(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
 def stamped(front_matter: str) -> str:
     """Front matter that says which torch wrote the page's outputs, and when."""
     kept = re.sub(r"^recorded:\n(?:  .*\n)*", "", front_matter, flags=re.MULTILINE)
-    version = torch.__version__.partition("+")[0]
-    return f'{kept}recorded:\n  torch: "{version}"\n  date: "{datetime.date.today()}"\n'
+    return f'{kept}recorded:\n  {TORCH}\n  date: "{datetime.date.today()}"\n'
