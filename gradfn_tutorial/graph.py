@@ -20,8 +20,8 @@ from gradfn_tutorial.state import has_gradient_edge, node_name, number_in, read_
 from gradfn_tutorial.svg import draw
 from gradfn_tutorial.text import write
 
-Start = Union[torch.Tensor, Sequence[torch.Tensor], TorchNode]
 Names = Union[nn.Module, Mapping[str, torch.Tensor]]
+Start = Union[torch.Tensor, Sequence[torch.Tensor], TorchNode, "Node"]
 
 
 class Edge(NamedTuple):
@@ -174,11 +174,11 @@ class Graph:
         """
         return self._known_layers("layers").nodes_of_kind(kind, self.nodes)
 
-    def path(self, target: Node | TorchNode | torch.Tensor | str, root: str = "loss") -> Path:
+    def path(self, target: Node | TorchNode | torch.Tensor | str, root: str | None = None) -> Path:
         """The shortest way to ``target``: a node, a parameter, or the dotted name of a parameter or a layer.
 
-        ``root`` is what your program calls the thing that was traced. Of several shortest ways, it is the one through
-        the lowest slots.
+        ``root`` is what your program calls the thing that was traced: by default ``"loss"``, or ``"node"`` where the
+        trace started at a node. Of several shortest ways, it is the one through the lowest slots.
 
         Raises:
             LookupError: nothing in this graph goes by that name, or the node or parameter is not in it.
@@ -213,7 +213,8 @@ class Graph:
             first, edge = step
             steps.append(edge)
         steps.reverse()
-        start = next(r.expression for r in self._roots if r.node is first).format(root=root)
+        at_root = next(root for root in self._roots if root.node is first)
+        start = at_root.expression.format(root=root or at_root.usual_name)
         hops = "".join(f".next_functions[{edge.slot}][0]" for edge in steps)
         return Path(tuple(steps), node, start + hops)
 
@@ -285,6 +286,8 @@ class Graph:
         if not named:
             known = [n for node in self.nodes for n in (*node.parameters, *node.tensors)]
             known += self._layers or ()
+            if self._layers is not None and (reason := self._layers.why_no_parameter(name)):
+                raise LookupError(f"Parameter {name!r} is not in this graph: {reason}")
             close = get_close_matches(name, known, n=3)
             hint = f" Close to it: {', '.join(close)}." if close else ""
             raise LookupError(f"Nothing in this graph is called {name!r}.{hint}")
@@ -298,7 +301,7 @@ def trace(start: Start, module: Names | None = None) -> Graph:
     nodes deep, ``node.metadata`` of some nodes gets a private entry, so that torch can free it safely.
 
     Args:
-        start: a tensor with a graph, a tuple of such tensors, or a node. The shape does not matter.
+        start: a tensor with a graph, a tuple of such tensors, or a node, torch's or one of a ``Graph``.
         module: the model, whose parameters and layers then have their dotted names in the graph; or, where there is no
             model, a dictionary from names to tensors.
 
@@ -348,6 +351,10 @@ class _Root(NamedTuple):
     node: Node
     expression: str
 
+    @property
+    def usual_name(self) -> str:
+        return "node" if self.expression in ("{root}", "{root}.fn") else "loss"
+
 
 def _names(module: Names | None) -> dict[torch.Tensor, list[str]]:
     if module is None:
@@ -368,6 +375,8 @@ def _names(module: Names | None) -> dict[torch.Tensor, list[str]]:
 
 
 def _roots(start: Start) -> list[tuple[TorchNode, str]]:
+    if isinstance(start, Node):
+        return [(start.fn, "{root}.fn")]
     if isinstance(start, TorchNode):
         return [(start, "{root}")]
     if isinstance(start, torch.Tensor):

@@ -49,6 +49,7 @@ class Layers:
 
     def __init__(self, module: nn.Module, nodes: Sequence[Node]) -> None:
         self._names: dict[str, nn.Module] = dict(module.named_modules(remove_duplicate=False))
+        self._parameters = dict(module.named_parameters(remove_duplicate=False))
         # A module registered twice goes by its first name.
         self._first_name: dict[nn.Module, str] = {m: name for name, m in module.named_modules()}
         self._name_operations(nodes)
@@ -85,6 +86,15 @@ class Layers:
             reasons = " ".join(f"{name}: {self._why_none(name, nodes)}" for name in names)
             raise LookupError(f"No node in this graph can be told to be a {kind.__name__}. {reasons}")
         return found
+
+    def why_no_parameter(self, name: str) -> str | None:
+        """Why this parameter of the module is not in the graph, or None if the module has no such parameter."""
+        parameter = self._parameters.get(name)
+        if parameter is None:
+            return None
+        if not parameter.requires_grad:
+            return "it is frozen (requires_grad is False), so no gradient goes to it."
+        return "what was traced does not depend on it."
 
     def _name_operations(self, nodes: Sequence[Node]) -> None:
         # For each node that is made from parameters alone: the layers that all of those parameters belong to.

@@ -54,7 +54,8 @@ class TensorState:
     """What ``explain`` found. Printed, it is a small card.
 
     ``is_leaf``, ``requires_grad`` and ``retains_grad`` are the tensor's own attributes; ``grad_fn`` is the
-    node's name or None; ``kind`` is ``"Tensor"``, ``"Parameter"`` or ``"Buffer"``; ``view_of`` is the shape of the
+    node's name or None; ``kind`` is ``"Tensor"``, ``"Parameter"`` or ``"Buffer"`` (an ``nn.Buffer``; what
+    ``register_buffer`` was given stays a ``"Tensor"``); ``view_of`` is the shape of the
     tensor it is a view of, or None; ``grad`` says in words what ``.grad`` holds. ``backward_fills_grad`` is True
     when ``backward()`` from a result that depends on the tensor writes to its ``.grad``. ``why_leaf`` and
     ``why_filled`` are the reasons, as keys that do not depend on the language.

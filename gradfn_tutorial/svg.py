@@ -21,20 +21,22 @@ GAP_Y = 34
 LANE = 16
 MARGIN = 8
 OUTPUT_LABEL = 86
+PORTS = 11
 STYLE = """\
-.gradfn{--text:var(--gf-text,#1f2328);--muted:var(--gf-muted,#57606a);--line:var(--gf-line,#8c959f);\
+.gradfn{--halo:var(--gf-halo,#fff);--text:var(--gf-text,#1f2328);--muted:var(--gf-muted,#57606a);--line:var(--gf-line,#8c959f);\
 --op-fill:var(--gf-op-fill,#eef3fb);--op-line:var(--gf-op-line,#6b85b5);\
 --leaf-fill:var(--gf-leaf-fill,#fff);--leaf-line:var(--gf-leaf-line,#3f8f5f);\
 --filled-fill:var(--gf-filled-fill,#d9f2e1);--filled-line:var(--gf-filled-line,#1f7a43);--none:var(--gf-none,#8c959f);\
 font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
-@media(prefers-color-scheme:dark){.gradfn{--text:var(--gf-text,#e6edf3);--muted:var(--gf-muted,#9da7b3);\
+@media(prefers-color-scheme:dark){.gradfn{--halo:var(--gf-halo,#0d1117);--text:var(--gf-text,#e6edf3);--muted:var(--gf-muted,#9da7b3);\
 --line:var(--gf-line,#768390);--op-fill:var(--gf-op-fill,#1d2a3d);--op-line:var(--gf-op-line,#7f9ccf);\
 --leaf-fill:var(--gf-leaf-fill,#0d1117);--leaf-line:var(--gf-leaf-line,#57ab7a);\
 --filled-fill:var(--gf-filled-fill,#123d25);--filled-line:var(--gf-filled-line,#6fd08c);--none:var(--gf-none,#768390)}}
 .gradfn text{fill:var(--text);text-anchor:middle}
 .gradfn .known{font-weight:600}
 .gradfn .small{fill:var(--muted);font-size:11px}
-.gradfn .slot{fill:var(--muted);font-size:11px;text-anchor:start}
+.gradfn .port{fill:var(--muted);font-size:11px}
+.gradfn .output{fill:var(--muted);font-size:11px;text-anchor:start;paint-order:stroke;stroke:var(--halo);stroke-width:4px}
 .gradfn path{fill:none;stroke:var(--line);stroke-width:1.3}
 .gradfn rect{stroke-width:1.3}
 .gradfn .op rect{fill:var(--op-fill);stroke:var(--op-line)}
@@ -51,12 +53,20 @@ class Box:
         self.row = row
         self.lines = _lines(node)
         self.width = max(len(text) for _, text in self.lines) * CHARACTER + 2 * PADDING
+        self.is_leaf = node is not None and node.name == "AccumulateGrad"
+        self.width += PADDING if self.is_leaf else 0
         self.height = len(self.lines) * LINE + PADDING
-        self.left = self.top = 0.0
+        # A node's slots stand along its lower edge, where no line can cross them.
+        self.height += PORTS if node is not None and node.inputs else 0
+        self.left = self.top = self.row_bottom = 0.0
 
     @property
     def middle(self) -> float:
         return self.left + self.width / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
 
 
 class Line(NamedTuple):
@@ -81,11 +91,12 @@ def draw(nodes: Sequence[Node], roots: Sequence[Node]) -> str:
         rows[box.row].append(box)
     _place(rows, lines, trunk)
     lanes = _lanes([line for line in lines if line.target.row - line.source.row > 1])
-    shapes = [*_draw_lines(lines, lanes, trunk), *(_draw_box(box) for box in boxes)]
+    paths, labels = _draw_lines(lines, lanes, trunk)
+    shapes = [*paths, *(_draw_box(box) for box in boxes), *labels]
     left = -LANE * (max(lanes.values(), default=-1) + 1) - MARGIN
     left -= OUTPUT_LABEL if any(line.output_nr for line in lanes) else 0
     right = max(box.left + box.width for box in boxes) + MARGIN
-    height = max(box.top + box.height for box in boxes) + 2 * MARGIN
+    height = max(box.bottom for box in boxes) + 2 * MARGIN
     width = right - left
     title = ", ".join(f"{root.name} {root.label}".strip() for root in roots)
     return "\n".join(
@@ -146,9 +157,10 @@ def _place(rows: list[list[Box]], lines: list[Line], trunk: set[Box]) -> None:
     column = max(box.width for box in trunk)
     top = 0.0
     for row in rows:
+        bottom = top + max(box.height for box in row)
         for box in row:
-            box.top = top
-        top += max(box.height for box in row) + GAP_Y
+            box.top, box.row_bottom = top, bottom
+        top = bottom + GAP_Y
         free = 0.0
         for box in row:
             if box in trunk:
@@ -175,22 +187,26 @@ def _lanes(long: list[Line]) -> dict[Line, int]:
     return lanes
 
 
-def _draw_lines(lines: list[Line], lanes: dict[Line, int], trunk: set[Box]) -> list[str]:
+def _draw_lines(lines: list[Line], lanes: dict[Line, int], trunk: set[Box]) -> tuple[list[str], list[str]]:
+    """The lines, and their labels, which have to be drawn over the boxes."""
     leaving = _sides(lines, key=lambda line: (line.target.middle, line.slot))
     arriving = _sides(lines, key=lambda line: (line.source.middle, line.slot), arriving=True)
-    shapes: list[str] = []
+    paths: list[str] = []
+    labels: list[str] = []
     for line in lines:
         others = [other for other in leaving[line.source] if (other in lanes) == (line in lanes)]
         ends = [other for other in arriving[line.target] if other not in lanes]
         if line in lanes:
-            shapes += _draw_in_lane(line, -LANE * (lanes[line] + 0.5), others.index(line), trunk)
+            path, *more = _draw_in_lane(line, -LANE * (lanes[line] + 0.5), others.index(line), trunk)
         else:
             start_x = _start(line, others, trunk)
             end_x = line.target.middle + (ends.index(line) - (len(ends) - 1) / 2) * 14
             # Lines that arrive side by side have their labels one above the other.
             lift = sum(other.output_nr > 0 for other in ends[ends.index(line) + 1 :]) % 3
-            shapes += _draw_down(line, start_x, end_x, lift)
-    return shapes
+            path, *more = _draw_down(line, start_x, end_x, lift)
+        paths.append(path)
+        labels += more
+    return paths, labels
 
 
 def _sides(
@@ -214,13 +230,13 @@ def _start(line: Line, leaving: list[Line], trunk: set[Box]) -> float:
 
 
 def _draw_down(line: Line, start_x: float, end_x: float, lift: int) -> list[str]:
-    start_y, end_y = line.source.top + line.source.height, line.target.top
+    start_y, end_y = line.source.bottom, line.target.top
     half = (start_y + end_y) / 2
     shapes = [
         _path(
             f"M{start_x:.1f} {start_y:.1f}C{start_x:.1f} {half:.1f} {end_x:.1f} {half:.1f} {end_x:.1f} {end_y:.1f}"
         ),
-        _label(f"{line.slot}", start_x + 4, start_y + 12),
+        _port(line.slot, start_x, start_y),
     ]
     if line.output_nr:
         shapes.append(_label(f"output_nr {line.output_nr}", end_x + 4, end_y - 4 - 10 * lift))
@@ -229,32 +245,31 @@ def _draw_down(line: Line, start_x: float, end_x: float, lift: int) -> list[str]
 
 def _draw_in_lane(line: Line, lane: float, place: int, trunk: set[Box]) -> list[str]:
     source, target = line.source, line.target
-    if source in trunk:
-        start_y = source.top + 8 + place * 10
-        way = f"M{source.left:.1f} {start_y:.1f}H{lane:.1f}"
-        shapes = [_label(f"{line.slot}", source.left - 9, start_y - 2)]
-    else:
-        bottom = source.top + source.height
-        start_x = source.left + 12 + place * 12
-        way = f"M{start_x:.1f} {bottom:.1f}V{bottom + GAP_Y / 2:.1f}H{lane:.1f}"
-        shapes = [_label(f"{line.slot}", start_x + 4, bottom + 12)]
+    start_x = source.left + 9 + place * 12
+    below_row = source.row_bottom + 8 + place * 5
+    way = f"M{start_x:.1f} {source.bottom:.1f}V{below_row:.1f}H{lane:.1f}"
     if target in trunk:
         end_y = target.top + target.height / 2
         way += f"V{end_y:.1f}H{target.left:.1f}"
     else:
-        end_y = target.top - GAP_Y / 2
+        end_y = target.top - GAP_Y / 4
         way += f"V{end_y:.1f}H{target.middle:.1f}V{target.top:.1f}"
+    shapes = [_path(way), _port(line.slot, start_x, source.bottom)]
     if line.output_nr:
         shapes.append(_label(f"output_nr {line.output_nr}", lane - OUTPUT_LABEL, end_y - 4))
-    return [_path(way), *shapes]
+    return shapes
 
 
 def _path(way: str) -> str:
     return f'<path d="{way}"/>'
 
 
+def _port(slot: int, x: float, bottom: float) -> str:
+    return f'<text class="port" x="{x:.1f}" y="{bottom - 3:.1f}">{slot}</text>'
+
+
 def _label(text: str, x: float, y: float) -> str:
-    return f'<text class="slot" x="{x:.1f}" y="{y:.1f}">{text}</text>'
+    return f'<text class="output" x="{x:.1f}" y="{y:.1f}">{text}</text>'
 
 
 def _draw_box(box: Box) -> str:
@@ -266,12 +281,11 @@ def _draw_box(box: Box) -> str:
         texts += f'<text{names} x="{middle:.1f}" y="{y:.1f}">{escape(text)}</text>'
     if box.node is None:
         return f'<g class="none">{texts}</g>'
-    is_leaf = box.node.name == "AccumulateGrad"
-    kinds = ["leaf" if is_leaf else "op"]
+    kinds = ["leaf" if box.is_leaf else "op"]
     if box.node.grad not in (None, "None"):
         kinds.append("filled")
     title = escape(" · ".join(text for _, text in box.lines))
-    radius = box.height / 2 if is_leaf else 4
+    radius = box.height / 2 if box.is_leaf else 4
     return (
         f'<g class="{" ".join(kinds)}" data-node="{box.node.index}"><title>{title}</title>'
         f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height}" rx="{radius:.0f}"/>'

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from published import PORT, ROOT, SITE_URL, SOURCES
+from published import PORT, REPOSITORY_URL, ROOT, SITE_URL, SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
     done = subprocess.run(
         [sys.executable, "tools/site.py", "--out", out],
         cwd=ROOT,
-        env=os.environ | {"SITE_URL": SITE_URL},
+        env=os.environ | {"SITE_URL": SITE_URL, "REPOSITORY_URL": REPOSITORY_URL},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

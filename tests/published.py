@@ -11,6 +11,7 @@ with socket.create_server(("127.0.0.1", 0)) as probe:
     # A port that is free now. Instant navigation works only where the site says it is.
     PORT = probe.getsockname()[1]
 SITE_URL = f"http://127.0.0.1:{PORT}/"
+REPOSITORY_URL = "https://repository.example/grad"
 
 SOURCES = {
     f"{path.relative_to(ROOT / 'docs').with_suffix('').as_posix().removesuffix('/index')}/": path

@@ -319,7 +319,9 @@ def test_start_at_a_node_and_at_a_leaf() -> None:
     x = leaf(3)
     y = x * 2
     assert [node.name for node in trace(y.grad_fn).nodes] == ["MulBackward0", "AccumulateGrad"]
-    assert str(trace(y.grad_fn).path(x, root="node")) == "node.next_functions[0][0]"
+    assert str(trace(y.grad_fn).path(x)) == "node.next_functions[0][0]"
+    (node,) = trace(y).find("Mul")
+    assert eval(str(trace(node).path(x)), {"node": node}) is trace(x).nodes[0].fn
     graph = trace(x, {"x": x})
     assert [node.parameters for node in graph.nodes] == [("x",)]
     assert eval(str(graph.path("x", root="x")), {"x": x, "torch": torch}) is graph.nodes[0].fn
@@ -423,6 +425,12 @@ def test_garbage_collection_is_left_as_it_was() -> None:
         gc.enable()
 
 
+def frozen_convnet() -> Graph:
+    model = ConvNet()
+    model.conv1.requires_grad_(False)
+    return trace(model(torch.randn(1, 3, 32, 32)).sum(), model)
+
+
 def graph_of_convnet() -> Graph:
     return trace(*conv_net())
 
@@ -462,6 +470,11 @@ def graph_of_convnet() -> Graph:
             lambda: graph_of_convnet().path("conv1.wieght"),
             LookupError,
             "called 'conv1.wieght'. Close to it: conv1.w",
+        ),
+        (
+            lambda: frozen_convnet().path("conv1.bias"),
+            LookupError,
+            "Parameter 'conv1.bias' is not in this graph: it is fr",
         ),
         (lambda: graph_of_convnet().path(leaf(2)), LookupError, "This tensor is not in the graph"),
         (lambda: graph_of_convnet().path(leaf(2).exp().grad_fn), LookupError, "ExpBackward0 object"),

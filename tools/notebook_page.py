@@ -28,8 +28,8 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
     # mkdocs-jupyter's own rendering, which would take precedence.
     del page.render
     page.meta["description"] = notebook.metadata.description
-    # The page that the notebook is made from has the same text, and should be found first.
-    page.meta["search"] = {"boost": 0.5}
+    # The page that the notebook is made from has the same text.
+    page.meta["search"] = {"exclude": True}
     return "\n\n".join(block for cell in notebook.cells for block in blocks(cell))
 
 

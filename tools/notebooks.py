@@ -6,6 +6,7 @@ The notebook is committed without outputs. The site's build runs it, and so does
 from __future__ import annotations
 
 import re
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -17,10 +18,9 @@ from shown import ROOT, expand, mask, plain_warnings
 LANGUAGES = ("en", "zh")
 PAGE, NOTEBOOK = "conv2d/trace.md", "conv2d/notebook.ipynb"
 ABOUT = {
-    "en": "This is [the page with the same title](trace.md) as a notebook. It needs `pip install torch` and the package "
-    "`gradfn_tutorial`: run it from a checkout of the repository, or put the `gradfn_tutorial` folder beside the notebook.",
-    "zh": "这是[同名页面](trace.md)的 Notebook 版。运行前先 `pip install torch`，还需要辅助包 `gradfn_tutorial`："
-    "在仓库目录里运行，或者把 `gradfn_tutorial` 文件夹放在 Notebook 旁边。",
+    "en": "This is the page with the same title as a notebook. It needs torch and this site's helper package: "
+    "run `pip install .` in a checkout of the repository first.",
+    "zh": "这是同名页面的 Notebook 版。需要 torch 和本站的辅助包：先在仓库目录里执行 `pip install .`。",
 }
 
 DESCRIPTION = {
@@ -36,7 +36,9 @@ DRAWN = re.compile(r"<!-- draw (\w+) -->\n")
 CALLOUT = re.compile(r'^ *(?:\?\?\?\+?|!!!) \w+ "(.*?)"\n((?: +.*\n|\n)+)', re.MULTILINE)
 DIV = re.compile(r"^</?div.*>\n", re.MULTILINE)
 ATTRIBUTES = re.compile(r"(?:^| )\{ ?[#.][^}]*\}$\n?", re.MULTILINE)
-SAME_PAGE_LINK = re.compile(r"\]\(#")
+# Beside a downloaded notebook there is no page to link to.
+LINK_TO_PAGE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
+NEXT = re.compile(r"^(?:Next|下一页)[:：].*\n?\Z", re.MULTILINE)
 FENCE = re.compile(r"^```(?P<info>.*(?:python|output).*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE)
 
 
@@ -67,7 +69,7 @@ def notebook_text(language: str) -> str:
 
 def page_cells(page: str, about: str) -> list[NotebookNode]:
     text = plain(page)
-    text = TITLE.sub(lambda title: f"{title[0]}\n{about}\n", text, count=1)
+    text = TITLE.sub(lambda title: f"{title[0].rstrip()} (Notebook)\n\n{about}\n", text, count=1)
     cells: list[NotebookNode] = []
     prose_start = 0
     for fence in FENCE.finditer(text):
@@ -99,12 +101,14 @@ def plain(page: str) -> str:
     page = CALLOUT.sub(lambda callout: f"**{callout[1]}**\n\n{textwrap.dedent(callout[2])}", page)
     page = DIV.sub("", page)
     page = ATTRIBUTES.sub("\n", page)
-    return SAME_PAGE_LINK.sub("](trace.md#", page)
+    page = NEXT.sub("", page)
+    return LINK_TO_PAGE.sub(r"\1", page)
 
 
 def run(notebook: NotebookNode) -> None:
-    """Run every cell. A cell that raises and is not marked as one that does is an error."""
-    NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": ROOT}}).execute()
+    """Run every cell, away from the repository. A cell that raises and is not marked as one that does is an error."""
+    with tempfile.TemporaryDirectory() as folder:
+        NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
 
 
 def printed(cell: NotebookNode) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Callable
 
 ROOT = Path(__file__).parent.parent
+SECTION_MARK = re.compile(r"^ *# --8<-- \[\w+:[\w-]+\]\n", re.MULTILINE)
 
 
 def main() -> None:
@@ -68,7 +70,11 @@ def add_shared_files(site: Path) -> None:
     shutil.copytree(ROOT / "docs/theme/root", site, dirs_exist_ok=True)
     # A host looks for the error page at the top only.
     shutil.copy(site / "en/404.html", site / "404.html")
-    shutil.copytree(ROOT / "snippets", site / "snippets", ignore=shutil.ignore_patterns("__pycache__"))
+    for snippet in sorted((ROOT / "snippets").rglob("*.py")):
+        copy = site / snippet.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        # The marks of the sections are for the pages.
+        copy.write_text(SECTION_MARK.sub("", snippet.read_text(encoding="utf-8")), encoding="utf-8")
     # Without this file GitHub Pages leaves out files whose names begin with an underscore.
     (site / ".nojekyll").touch()
 

@@ -49,7 +49,9 @@ constant = torch.ones(2) + 1
 with torch.no_grad():
     unrecorded = x * 2
 recorded = x * 2
-print(constant.grad_fn, unrecorded.grad_fn, recorded.grad_fn)
+print("constant:", constant.grad_fn)
+print("unrecorded:", unrecorded.grad_fn)
+print("recorded:", recorded.grad_fn)
 # --8<-- [end:no-record]
 
 # --8<-- [start:types]
