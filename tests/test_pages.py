@@ -128,7 +128,7 @@ def test_exactly_one_answer_is_in_the_output(name: str) -> None:
 def test_a_page_says_what_it_is_about_and_what_recorded_it(name: str) -> None:
     text = read(name)
     front = blocks.FRONT_MATTER.match(text)
-    assert front, "no front matter"
+    assert front, "no front matter with a description at the top; CONTRIBUTING.md has a page to start from"
     assert re.search(r'^description: ".{40,200}"$', front[1], re.MULTILINE)
     pinned = re.search(
         r"^torch==(.*)$", (blocks.ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE
@@ -144,20 +144,24 @@ LESSONS = [name for name in BOTH if "/learn/" in name or "/conv2d/" in name]
 def test_a_lesson_has_a_length_that_people_read(name: str) -> None:
     counted = len(COUNTED.findall(prose(read(name))))
     low, high = (500, 1600) if name.startswith("en/") else (800, 2600)
-    assert low <= counted <= high, f"{counted} words or characters"
+    assert low <= counted <= high, f"{counted} words or characters of prose; wanted are {low} to {high}"
 
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_has_its_parts(name: str) -> None:
     text = read(name)
-    assert text.count("\n{ .lead }\n") == 1
-    assert text.count("\n{ .needs }\n") == 1
-    names = [anchor for _, anchor in anchors(text)]
-    assert names[-2:] == ["recap", "exercises"]
-    assert PREDICTION.search(text), "nothing to predict"
-    assert text.count("??? success") in (2, 3)
-    assert text.count("!!! ") <= 2
-    assert "gradfn_tutorial" in "".join(blocks.expand(t) for i, t in fences(text) if "python" in i)
+    code = "".join(blocks.expand(block) for info, block in fences(text) if "python" in info)
+    parts = {
+        "one answer, marked { .lead }": text.count("\n{ .lead }\n") == 1,
+        "one list marked { .needs }": text.count("\n{ .needs }\n") == 1,
+        "at the end, headings with the anchors recap and exercises": [a for _, a in anchors(text)][-2:]
+        == ["recap", "exercises"],
+        'a prediction, <div class="predict" markdown>': bool(PREDICTION.search(text)),
+        "two or three solutions, ??? success": text.count("??? success") in (2, 3),
+        "at most two callouts": text.count("!!! ") <= 2,
+        "a block that uses gradfn_tutorial": "gradfn_tutorial" in code,
+    }
+    assert all(parts.values()), f"missing: {[part for part, there in parts.items() if not there]}"
 
 
 def test_no_recording_is_left_over() -> None:
