@@ -21,18 +21,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
     def setup(namespace: dict[str, object]) -> None:
         torch.manual_seed(0)
+        # torch prints some warnings once in a process, and each page is a process to its reader.
+        torch.set_warn_always(True)
         namespace.update(
             __name__="__main__",
             _record=record,
-            _restore=(torch.is_grad_enabled(), torch.get_default_dtype()),
+            _settings=[read() for read, _ in SETTINGS],
         )
 
     def teardown(namespace: dict[str, object]) -> None:
-        grad_enabled, dtype = namespace["_restore"]
-        torch.set_grad_enabled(grad_enabled)
-        torch.set_default_dtype(dtype)
+        for (_, write), value in zip(SETTINGS, namespace["_settings"]):
+            write(value)
+        torch.set_default_device(None)
         torch.set_printoptions(profile="default")
-        torch.autograd.set_detect_anomaly(False)
 
     pages.setup = setup
     pages.teardown = teardown
@@ -61,12 +62,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(f"Left as it was, because a block failed: {page}")
 
 
+# What a page may change for a while, and finds as it was.
+SETTINGS = (
+    (torch.is_grad_enabled, torch.set_grad_enabled),
+    (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (torch.get_num_threads, torch.set_num_threads),
+    (torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+)
 RECORDED = pytest.StashKey[list[str]]()
 # Sybil collects below the folder of the file that makes it.
 pages = Sybil(
     parsers=[blocks.blocks],
     patterns=["*.md", "gradfn_tutorial/*.py"],
     document_types={".py": PythonDocStringDocument},
-    excludes=["CONTRIBUTING.md", "CHANGELOG.md"],
 )
 pytest_collect_file = pages.pytest()

@@ -12,11 +12,10 @@ from typing import NamedTuple, Union, cast
 import torch
 from torch import nn
 from torch.autograd.graph import Node as TorchNode
-from torch.autograd.graph import get_gradient_edge
 
 from gradfn_tutorial.freeing import make_safe_to_free
 from gradfn_tutorial.layers import Layers
-from gradfn_tutorial.state import has_gradient_edge, node_name, number_in, read_grad
+from gradfn_tutorial.state import gradient_edge, node_name, number_in, read_grad
 from gradfn_tutorial.svg import draw
 from gradfn_tutorial.text import write
 
@@ -62,7 +61,7 @@ class Node:
     @property
     def label(self) -> str:
         """The name that a reader knows it by: of the layer, of the parameter, of the tensor; may be empty."""
-        return " = ".join(self.parameters or self.tensors) or self.module or ""
+        return " = ".join(self.parameters) or ", ".join(self.tensors) or self.module or ""
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.label}>" if self.label else f"<{self.name}>"
@@ -157,6 +156,7 @@ class Graph:
         Raises:
             ValueError: the graph was traced without a module.
             LookupError: the module has no layer of this class, or none of them has a node in this graph.
+            TypeError: ``kind`` is no class of layers.
 
         ```python
         import torch
@@ -172,6 +172,8 @@ class Graph:
         (<ConvolutionBackward0 conv2>, <ConvolutionBackward0 conv1>)
         ```
         """
+        if not (isinstance(kind, type) and issubclass(kind, nn.Module)):
+            raise TypeError(f"layers() takes a class of layers such as nn.Conv2d, got {kind!r}.")
         return self._known_layers("layers").nodes_of_kind(kind, self.nodes)
 
     def path(self, target: Node | TorchNode | torch.Tensor | str, root: str | None = None) -> Path:
@@ -327,8 +329,8 @@ def trace(start: Start, module: Names | None = None) -> Graph:
     <AccumulateGrad x>
     ```
     """
-    names = _names(module)
     starts = _roots(start)
+    names = _names(module)
     # A node is made once and lives as long as the graph, so a collection in the middle of the walk would look at ever
     # more objects and free none: it costs more than the walk.
     collecting = gc.isenabled()
@@ -336,14 +338,14 @@ def trace(start: Start, module: Names | None = None) -> Graph:
     try:
         found = _walk([fn for fn, _ in starts])
         nodes = _engine_order(found)
+        for index, node in enumerate(nodes):
+            node.index = index
+        _name_tensors(found, names)
+        layers = Layers(module, nodes) if isinstance(module, nn.Module) else None
+        make_safe_to_free(nodes)
     finally:
         if collecting:
             gc.enable()
-    for index, node in enumerate(nodes):
-        node.index = index
-    _name_tensors(found, names)
-    layers = Layers(module, nodes) if isinstance(module, nn.Module) else None
-    make_safe_to_free(nodes)
     return Graph([_Root(found[fn], expression) for fn, expression in starts], nodes, layers)
 
 
@@ -361,13 +363,19 @@ def _names(module: Names | None) -> dict[torch.Tensor, list[str]]:
         return {}
     if isinstance(module, nn.Module):
         pairs: list[tuple[str, torch.Tensor]] = list(module.named_parameters(remove_duplicate=False))
-    elif isinstance(module, Mapping) and all(isinstance(t, torch.Tensor) for t in module.values()):
+    elif isinstance(module, Mapping):
         pairs = list(module.items())
     else:
         raise TypeError(
             "trace() takes the model, or a dictionary from names to tensors, as its second argument; "
             f"got {type(module).__name__}."
         )
+    for name, tensor in pairs:
+        if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
+            raise TypeError(
+                "trace() takes a dictionary from names to tensors as its second argument; "
+                f"in it is {name!r}: {type(tensor).__name__}."
+            )
     names: dict[torch.Tensor, list[str]] = {}
     for name, tensor in pairs:
         names.setdefault(tensor, []).append(name)
@@ -394,8 +402,9 @@ def _roots(start: Start) -> list[tuple[TorchNode, str]]:
 def _root_of(tensor: torch.Tensor, expression: str) -> tuple[TorchNode, str]:
     if tensor.grad_fn is not None:
         return tensor.grad_fn, expression + ".grad_fn"
-    if has_gradient_edge(tensor):
-        return get_gradient_edge(tensor).node, f"torch.autograd.graph.get_gradient_edge({expression}).node"
+    edge = gradient_edge(tensor)
+    if edge is not None:
+        return edge.node, f"torch.autograd.graph.get_gradient_edge({expression}).node"
     raise ValueError(
         f"This tensor of shape {tuple(tensor.shape)} has no graph: its grad_fn is None and "
         f"requires_grad is {tensor.requires_grad}. Trace a result that was computed, with grad mode on, from a "
@@ -441,7 +450,11 @@ def _engine_order(found: dict[TorchNode, Node]) -> list[Node]:
             if edge is None:
                 continue
             missing[edge.node] -= 1
-            if missing[edge.node] == 0:
+            if missing[edge.node] > 0:
+                continue
+            if edge.node.name == "AccumulateGrad":
+                order.append(edge.node)
+            else:
                 pushed += 1
                 heappush(ready, (-edge.node.fn._sequence_nr(), pushed, edge.node))
     return order
@@ -457,7 +470,9 @@ def _name_tensors(found: dict[TorchNode, Node], names: dict[torch.Tensor, list[s
         node_of = found.get(tensor.grad_fn) if tensor.grad_fn is not None else None
         if node_of is not None:
             node_of.tensors += tuple(given)
-            node_of.grad = _grad_of(tensor)
+            # An operation with several results has a gradient for each.
+            grad = _grad_of(tensor)
+            node_of.grad = grad if node_of.grad in (None, grad) else f"{node_of.grad}, {grad}"
 
 
 def _leaf_of(node: Node) -> torch.Tensor | None:

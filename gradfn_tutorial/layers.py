@@ -10,7 +10,7 @@ from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.modules.conv import _ConvNd
 
 if TYPE_CHECKING:
-    from gradfn_tutorial.graph import Node
+    from gradfn_tutorial.graph import Edge, Node
 
 # What the operation of a layer is called, in parts of the name that the torch versions from 1.4 to 2.15 and their devices
 # share. A layer of another class owns every node into which its parameters lead together with something else.
@@ -21,7 +21,7 @@ OPERATIONS: dict[type[nn.Module], tuple[str, ...]] = {
     nn.GroupNorm: ("GroupNorm",),
     nn.Embedding: ("Embedding",),
     nn.EmbeddingBag: ("EmbeddingBag",),
-    nn.Linear: ("AddmmB", "MmB", "BmmB", "BaddbmmB", "AddmvB", "MvB", "DotB", "LinearB"),
+    nn.Linear: ("AddmmB", "MmB", "BmmB", "BaddbmmB", "LinearB"),
 }
 # Nodes that only reshape, convert or copy what they are given.
 WRAPPERS = frozenset(
@@ -110,16 +110,21 @@ class Layers:
                 continue
             common = frozenset.intersection(*owners)
             from_parameters_alone = len(owners) == len(inputs)
+            data = _data_of_linear(node)
+            takes_data = data is None or data.node not in made_from
+            # A weight that an Embedding and a Linear share: only one of them has an operation of this name.
+            users = [m for m in common if _is_operation(node, m, takes_data, from_parameters_alone)]
+            if len(users) == 1:
+                node.module = self._first_name[users[0]]
+                continue
             owner = next(iter(common)) if len(common) == 1 else None
-            if owner is not None and _is_operation(node, owner, from_parameters_alone):
-                node.module = self._first_name[owner]
-            elif from_parameters_alone and (node.name in WRAPPERS or _operations_of(owner)):
+            if from_parameters_alone and (node.name in WRAPPERS or _operations_of(owner)):
                 made_from[node] = common
 
     def _owner(self, parameter: str) -> nn.Module:
         # A parametrised weight lies in conv.parametrizations.weight, and the layer that uses it is conv.
-        path = parameter.rpartition(".")[0].partition(".parametrizations.")[0]
-        return self._names[path]
+        path = f".{parameter}".rpartition(".")[0].partition(".parametrizations.")[0]
+        return self._names[path.removeprefix(".")]
 
     def _why_none(self, name: str, nodes: Sequence[Node]) -> str:
         layer = self._names[name]
@@ -134,7 +139,7 @@ class Layers:
         reached = {name for node in nodes for name in node.parameters}
         prefix = f"{name}." if name else ""
         if not any(prefix + parameter in reached for parameter in own):
-            return "what was traced does not depend on its parameters."
+            return "no edge of this graph leads to its parameters."
         return (
             "its parameters are used, but shared or used in a way that does not tell whose operation it is."
         )
@@ -144,10 +149,18 @@ def _operations_of(layer: nn.Module | None) -> tuple[str, ...]:
     return next((parts for kind, parts in OPERATIONS.items() if isinstance(layer, kind)), ())
 
 
-def _is_operation(node: Node, layer: nn.Module, from_parameters_alone: bool) -> bool:
+def _is_operation(node: Node, layer: nn.Module, takes_data: bool, from_parameters_alone: bool) -> bool:
     if node.name in WRAPPERS:
         return False
     parts = _operations_of(layer)
     if parts:
-        return any(part in node.name for part in parts)
+        # A product of the weight with itself, as in a penalty, is no operation of the layer.
+        return any(part in node.name for part in parts) and (takes_data or not isinstance(layer, nn.Linear))
     return not from_parameters_alone or None in node.inputs
+
+
+def _data_of_linear(node: Node) -> Edge | None:
+    """What stands in the place of the data in linear(data, weight, bias), mm(data, weight), addmm(bias, data, weight)."""
+    if "LinearB" in node.name or len(node.inputs) < 2:
+        return node.inputs[0]
+    return node.inputs[-2]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import nn
-from torch.autograd.graph import get_gradient_edge
+from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 WORDS = {
     "en": {
@@ -16,7 +16,7 @@ WORDS = {
         "made by": "made by {grad_fn}",
         "no_grad view": "a view, made under no_grad, of a tensor that requires grad",
         "inference": "made in inference_mode, outside autograd for good",
-        "fills leaf": "adds to .grad, if the result it starts from depends on this tensor",
+        "fills leaf": "adds to .grad, if the graph leads to this tensor",
         "fills retained": "fills .grad, because retain_grad() was called",
         "skips non-leaf": "leaves .grad alone: not a leaf, and retain_grad() was not called",
         "skips no grad": "leaves .grad alone: requires_grad is False",
@@ -34,7 +34,7 @@ WORDS = {
         "made by": "由 {grad_fn} 对应的运算产生",
         "no_grad view": "在 no_grad 里对一个需要梯度的张量取的视图",
         "inference": "在 inference_mode 里产生，从此与 autograd 无关",
-        "fills leaf": "会累加到 .grad，前提是反向传播的起点依赖这个张量",
+        "fills leaf": "会累加到 .grad，前提是图通到这个张量",
         "fills retained": "会填 .grad，因为调用过 retain_grad()",
         "skips non-leaf": "不会填 .grad：不是叶子，也没有调用过 retain_grad()",
         "skips no grad": "不会填 .grad：requires_grad 是 False",
@@ -151,18 +151,25 @@ def has_gradient_edge(tensor: torch.Tensor) -> bool:
     False for a view made under ``no_grad`` of a tensor that requires grad: it says ``requires_grad=True``, yet
     no node leads to it (measured on torch 2.6 and 2.13).
     """
-    if not tensor.requires_grad:
+    if not tensor.requires_grad or tensor.is_inference():
         return False
+    return not tensor._is_view() or gradient_edge(tensor) is not None
+
+
+def gradient_edge(tensor: torch.Tensor) -> GradientEdge | None:
+    """torch's ``get_gradient_edge``, also in inference mode; None where torch finds no edge."""
     try:
-        get_gradient_edge(tensor)
+        # torch takes a view of a leaf and asks the view for its node.
+        with torch.inference_mode(False):
+            return get_gradient_edge(tensor)
     except (AssertionError, RuntimeError):
-        return False
-    return True
+        return None
 
 
 def node_name(fn: torch.autograd.graph.Node) -> str:
     """The node's name without C++ namespaces: ``AccumulateGrad``, not ``torch::autograd::AccumulateGrad``."""
-    return fn.name().rpartition("::")[2]
+    # Not fn.name(): a custom Function may have set ctx.name, and ctx is the node.
+    return type(fn).name(fn).rpartition("::")[2]
 
 
 def read_grad(tensor: torch.Tensor) -> torch.Tensor | None:
@@ -170,7 +177,7 @@ def read_grad(tensor: torch.Tensor) -> torch.Tensor | None:
     if tensor.is_leaf or tensor.retains_grad:
         return tensor.grad
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.filterwarnings("ignore", message="The .grad attribute of a Tensor")
         return tensor.grad
 
 

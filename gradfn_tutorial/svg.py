@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import east_asian_width
 
 from gradfn_tutorial.text import trunks
 
@@ -22,6 +24,7 @@ LANE = 16
 MARGIN = 8
 OUTPUT_LABEL = 86
 PORTS = 11
+SLOT = 12
 STYLE = """\
 .gradfn{--halo:var(--gf-halo,#fff);--text:var(--gf-text,#1f2328);--muted:var(--gf-muted,#57606a);--line:var(--gf-line,#8c959f);\
 --op-fill:var(--gf-op-fill,#eef3fb);--op-line:var(--gf-op-line,#6b85b5);\
@@ -52,7 +55,7 @@ class Box:
         self.node = node
         self.row = row
         self.lines = _lines(node)
-        self.width = max(len(text) for _, text in self.lines) * CHARACTER + 2 * PADDING
+        self.width = max(_columns(text) for _, text in self.lines) * CHARACTER + 2 * PADDING
         self.is_leaf = node is not None and node.name == "AccumulateGrad"
         self.width += PADDING if self.is_leaf else 0
         self.height = len(self.lines) * LINE + PADDING
@@ -89,8 +92,11 @@ def draw(nodes: Sequence[Node], roots: Sequence[Node]) -> str:
     rows: list[list[Box]] = [[] for _ in range(max(box.row for box in boxes) + 1)]
     for box in boxes:
         rows[box.row].append(box)
-    _place(rows, lines, trunk)
     lanes = _lanes([line for line in lines if line.target.row - line.source.row > 1])
+    for box, leaving in Counter(line.source for line in lanes).items():
+        # On a trunk box they start left of the middle. Past a dozen, slots may touch.
+        box.width = max(box.width, 2 * (9 + SLOT * min(leaving, 12)))
+    _place(rows, lines, trunk)
     paths, labels = _draw_lines(lines, lanes, trunk)
     shapes = [*paths, *(_draw_box(box) for box in boxes), *labels]
     left = -LANE * (max(lanes.values(), default=-1) + 1) - MARGIN
@@ -101,7 +107,7 @@ def draw(nodes: Sequence[Node], roots: Sequence[Node]) -> str:
     title = ", ".join(f"{root.name} {root.label}".strip() for root in roots)
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="gradfn" role="img" aria-label="{escape(title)}, '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="gradfn" role="img" aria-label="{_escape(title)}, '
             f'{len(nodes)} nodes" width="{width:.0f}" height="{height:.0f}" '
             f'viewBox="{left:.0f} {-MARGIN} {width:.0f} {height:.0f}">',
             f"<style>{STYLE}</style>",
@@ -109,6 +115,18 @@ def draw(nodes: Sequence[Node], roots: Sequence[Node]) -> str:
             "</svg>",
         ]
     )
+
+
+def _escape(text: str) -> str:
+    # XML has no place for control characters.
+    return escape(
+        "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+    )
+
+
+def _columns(text: str) -> float:
+    # A Chinese character is as wide as the font is high.
+    return sum(1.65 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _lines(node: Node | None) -> list[tuple[str, str]]:
@@ -197,7 +215,11 @@ def _draw_lines(lines: list[Line], lanes: dict[Line, int], trunk: set[Box]) -> t
         others = [other for other in leaving[line.source] if (other in lanes) == (line in lanes)]
         ends = [other for other in arriving[line.target] if other not in lanes]
         if line in lanes:
-            path, *more = _draw_in_lane(line, -LANE * (lanes[line] + 0.5), others.index(line), trunk)
+            start_x = line.source.left + 9
+            start_x += others.index(line) * min(SLOT, (line.source.width / 2 - 9) / len(others))
+            named = [o for o in arriving[line.target] if o in lanes and o.output_nr]
+            lift = named.index(line) if line in named else 0
+            path, *more = _draw_in_lane(line, start_x, lanes[line], lift, trunk)
         else:
             start_x = _start(line, others, trunk)
             end_x = line.target.middle + (ends.index(line) - (len(ends) - 1) / 2) * 14
@@ -243,20 +265,22 @@ def _draw_down(line: Line, start_x: float, end_x: float, lift: int) -> list[str]
     return shapes
 
 
-def _draw_in_lane(line: Line, lane: float, place: int, trunk: set[Box]) -> list[str]:
+def _draw_in_lane(line: Line, start_x: float, number: int, lift: int, trunk: set[Box]) -> list[str]:
     source, target = line.source, line.target
-    start_x = source.left + 9 + place * 12
-    below_row = source.row_bottom + 8 + place * 5
+    lane = -LANE * (number + 0.5)
+    # Neighbouring lanes are entered and left at different heights, so that each line can be followed.
+    bend = number % 5 * 5
+    below_row = source.row_bottom + 6 + bend
     way = f"M{start_x:.1f} {source.bottom:.1f}V{below_row:.1f}H{lane:.1f}"
     if target in trunk:
         end_y = target.top + target.height / 2
         way += f"V{end_y:.1f}H{target.left:.1f}"
     else:
-        end_y = target.top - GAP_Y / 4
+        end_y = target.top - 4 - bend
         way += f"V{end_y:.1f}H{target.middle:.1f}V{target.top:.1f}"
     shapes = [_path(way), _port(line.slot, start_x, source.bottom)]
     if line.output_nr:
-        shapes.append(_label(f"output_nr {line.output_nr}", lane - OUTPUT_LABEL, end_y - 4))
+        shapes.append(_label(f"output_nr {line.output_nr}", lane - OUTPUT_LABEL, end_y - 4 - 12 * lift))
     return shapes
 
 
@@ -278,13 +302,13 @@ def _draw_box(box: Box) -> str:
     for i, (kind, text) in enumerate(box.lines):
         names = f' class="{kind}"' if kind else ""
         y = box.top + 15 + i * LINE
-        texts += f'<text{names} x="{middle:.1f}" y="{y:.1f}">{escape(text)}</text>'
+        texts += f'<text{names} x="{middle:.1f}" y="{y:.1f}">{_escape(text)}</text>'
     if box.node is None:
         return f'<g class="none">{texts}</g>'
     kinds = ["leaf" if box.is_leaf else "op"]
     if box.node.grad not in (None, "None"):
         kinds.append("filled")
-    title = escape(" · ".join(text for _, text in box.lines))
+    title = _escape(" · ".join(text for _, text in box.lines))
     radius = box.height / 2 if box.is_leaf else 4
     return (
         f'<g class="{" ".join(kinds)}" data-node="{box.node.index}"><title>{title}</title>'

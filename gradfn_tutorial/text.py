@@ -40,6 +40,8 @@ def write(nodes: Sequence[Node], roots: Sequence[Node], limit: int) -> str:
             todo.append((before, below, number, *node_and_output))
     if len(met) < len(nodes):
         lines.append(f"… and {len(nodes) - len(met):,} more nodes")
+    elif todo:
+        lines.append("…")
     return "\n".join(lines)
 
 

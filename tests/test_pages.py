@@ -15,7 +15,8 @@ LANGUAGES = ("en", "zh")
 BOTH = [f"{language}/{page}" for language in LANGUAGES for page in PAGES]
 EVERY_TEXT = [DOCS / name for name in BOTH] + [blocks.ROOT / "README.md", blocks.ROOT / "README.zh.md"]
 
-FENCE_INFO = {"python", "{.python .raises}", "output", "console", "text"}
+FENCE_INFO = {"python", "{.python .raises}", "output", "console"}
+COMMAND = re.compile(r"(?:\.venv/bin/)?(?:python3?|pip|pytest|make|export)\b")
 OPENING = re.compile(r"^[\s>]*(`{3,}|~{3,})(.*)$")
 HEADING = re.compile(r"^(#+) .*?(?:\{ #([\w-]+) \})?$")
 INCLUDE = re.compile(r'^ *--8<-- "(.*)"$', re.MULTILINE)
@@ -101,6 +102,9 @@ def test_no_python_fence_is_passed_over(path: Path) -> None:
     assert len(run) == sum("python" in info for info in infos)
     assert len(compared) == infos.count("output")
     assert len(drawn) == text.count('.svg"')
+    assert "<!--" not in text, "a reader does not see what stands in a comment"
+    commands = "".join(text for info, text in fences(text) if info == "console").splitlines()
+    assert all(COMMAND.match(line) for line in commands), f"a console fence is for commands: {commands}"
 
 
 @pytest.mark.parametrize("name", BOTH)

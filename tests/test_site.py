@@ -125,6 +125,15 @@ def test_page_says_its_language(site: Path, page: str) -> None:
     assert read(site / page / "index.html").values("html", "lang") == [page[:2]]
 
 
+def test_page_shows_no_code_that_nothing_checks(site: Path, page: str) -> None:
+    text = (site / page / "index.html").read_text(encoding="utf-8")
+    kinds = re.findall(r'<div class="language-(\w+)(?: raises)? highlight">', text)
+    assert set(kinds) <= {"python", "output", "console"}, (
+        "code that is indented, or in a fence of another kind"
+    )
+    assert text.count("<pre") == len(kinds), "a <pre> that no fence made"
+
+
 def test_page_describes_itself(site: Path, page: str) -> None:
     description = read(site / page / "index.html").description()
     alike = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -33,6 +34,8 @@ def test_runs_by_itself_and_prints_what_its_page_shows(name: str, tmp_path: Path
     done = subprocess.run(
         [sys.executable, "-u", SNIPPETS / f"{name}.py"],
         cwd=tmp_path,
+        # This checkout's package, whatever is installed.
+        env=os.environ | {"PYTHONPATH": str(blocks.ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import datetime
 import difflib
 import io
 import re
 import textwrap
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -111,6 +113,9 @@ class Block:
         if self.raises and error is None:
             fail(example)
             return f"In {where(example)}: the block is marked as one that raises, and it does not."
+        if error is not None and (line := first_line_left_out(example, error)):
+            fail(example)
+            return f"In {where(example)}: the block raises before its last statement, so nothing has run this:\n{line}"
         output = mask(printed.getvalue() + (as_shown(error) if error else ""))
         ran_blocks[kind(example)] += 1
         pages_run.add(Path(example.path))
@@ -119,6 +124,18 @@ class Block:
         elif output:
             return f"In {where(example)}: the block prints this, and no output fence shows it:\n{output}"
         return None
+
+
+def first_line_left_out(example: Example, error: Exception) -> str | None:
+    """The statement after the one that raised."""
+    above = example.line + example.parsed.line_offset
+    lines = [n for frame, n in traceback.walk_tb(error.__traceback__) if frame.f_globals is example.namespace]
+    if not lines:
+        return None  # It does not even compile.
+    for statement in ast.parse(example.parsed).body:
+        if statement.lineno + above > lines[0]:
+            return ast.unparse(statement)
+    return None
 
 
 def fail(example: Example) -> None:

@@ -15,7 +15,7 @@ MASKS = (
     (re.compile(r"(?<![\w.:/])/(?:[\w.+-]+/)+[\w.+-]+"), "…"),
 )
 # A warning as Python writes it to stderr: the place, the warning, and the line of code.
-WARNING = re.compile(r"^\S+:\d+: (\w+: .*)\n(?:  .*\n)?", re.MULTILINE)
+WARNING = re.compile(r"^.+?:\d+: (\w*Warning: .*)\n(?:  .*\n)?", re.MULTILINE)
 INCLUDES = markdown.Markdown(
     extensions=["pymdownx.snippets"],
     extension_configs={
