@@ -223,7 +223,8 @@ class Graph:
     def to_text(self, limit: int = 200) -> str:
         """The graph as a tree of at most ``limit`` lines, the way back to the deepest input straight down.
 
-        A line begins with the slot of the node above it. A node met a second time says "see above".
+        A line begins with the slot through which its node is reached; without a branch mark, it goes on from the node
+        above. A node met a second time says "see above".
 
         ```python
         import torch
@@ -286,10 +287,10 @@ class Graph:
                 f"{name!r} stands for {len(named)} nodes of this graph. Pass one of them: {named}."
             )
         if not named:
-            known = [n for node in self.nodes for n in (*node.parameters, *node.tensors)]
-            known += self._layers or ()
             if self._layers is not None and (reason := self._layers.why_no_parameter(name)):
                 raise LookupError(f"Parameter {name!r} is not in this graph: {reason}")
+            known = [n for node in self.nodes for n in (*node.parameters, *node.tensors)]
+            known += self._layers or ()
             close = get_close_matches(name, known, n=3)
             hint = f" Close to it: {', '.join(close)}." if close else ""
             raise LookupError(f"Nothing in this graph is called {name!r}.{hint}")
@@ -432,6 +433,8 @@ def _walk(starts: list[TorchNode]) -> dict[TorchNode, Node]:
 
 
 def _engine_order(found: dict[TorchNode, Node]) -> list[Node]:
+    # _sequence_nr is private (measured on torch 1.4 to 2.15): it counts the nodes that a thread makes, and the engine sorts
+    # by it. Nothing else tells the order, so trace() fails where it is gone.
     missing = dict.fromkeys(found.values(), 0)
     for node in found.values():
         for edge in node.inputs:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from shown import ROOT, as_shown, expand, mask
+from shown import FRONT_MATTER, ROOT, as_shown, expand, mask
 from sybil import Document, Example, Region
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
@@ -33,7 +33,6 @@ FENCES = RawFencedCodeBlockLexer(re.compile(r"[ \t]*(?P<info>[^\n]*)$\n", re.MUL
 LANGUAGE = re.compile(r"\{?\s*\.?([\w-]*)")
 FIGURE = re.compile(r'^--8<-- "(?P<path>[\w/]+/(?P<variable>\w+)\.svg)"$', re.MULTILINE)
 TORCH = f'torch: "{torch.__version__.partition("+")[0]}"'
-FRONT_MATTER = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 
 
 class Recording(NamedTuple):

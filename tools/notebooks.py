@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode, v4
-from shown import ROOT, expand, mask, plain_warnings
+from shown import FRONT_MATTER, ROOT, expand, mask, plain_warnings
 
 LANGUAGES = ("en", "zh")
 PAGE, NOTEBOOK = "conv2d/trace.md", "conv2d/notebook.ipynb"
@@ -28,7 +28,6 @@ DESCRIPTION = {
     "zh": "从 loss 走到每个 Conv2d 节点的全过程，Jupyter Notebook 版，可以运行，也可以改。",
 }
 
-FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 TITLE = re.compile(r"^# .*\n", re.MULTILINE)
 NEEDS = re.compile(r"(?:^.+\n)+\{ \.needs \}\n", re.MULTILINE)
 FIGURE = re.compile(r'<figure.*?(\w+)\.svg".*?<figcaption[^>]*>(.*?)</figcaption>\n</figure>', re.DOTALL)

@@ -8,6 +8,7 @@ from pathlib import Path
 import markdown
 
 ROOT = Path(__file__).parent.parent
+FRONT_MATTER = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 MASKS = (
     (re.compile(r" \(Triggered internally at [^)]*\)"), " (Triggered internally at …)"),
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x…"),
