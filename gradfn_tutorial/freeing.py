@@ -33,23 +33,36 @@ def make_safe_to_free(nodes: Sequence[Node]) -> None:
     height = [0] * len(nodes)
     # For each node, the nodes of lower levels that its ways down come to first. Level 0 needs no stop: nothing is behind it.
     ways_out: list[frozenset[Node]] = [frozenset()] * len(nodes)
-    entries: set[Node] = set()
+    entries: dict[Node, frozenset[Node]] = {}
     for node in reversed(nodes):
-        below = [edge.node for edge in node.inputs if edge is not None]
-        if not below:
-            continue
-        height[node.index] = max([height[other.index] for other in below]) + 1
-        level = height[node.index] // DEPTH
+        own_height = 0
+        for edge in node.inputs:
+            if edge is not None:
+                above_edge = height[edge.node.index] + 1
+                if above_edge > own_height:
+                    own_height = above_edge
+        height[node.index] = own_height
+        level = own_height // DEPTH
         if level < 2:
             continue
-        below = [other for other in below if height[other.index] >= DEPTH]
-        entered = [other for other in below if height[other.index] // DEPTH < level]
-        passed = {ways_out[other.index] for other in below if height[other.index] // DEPTH == level}
-        entries.update(entered)
-        # Most nodes have one way on: they share one set.
-        ways_out[node.index] = (
-            passed.pop() if len(passed) == 1 and not entered else frozenset(entered).union(*passed)
-        )
+        ways: frozenset[Node] = frozenset()
+        for edge in node.inputs:
+            if edge is None:
+                continue
+            below = edge.node
+            level_below = height[below.index] // DEPTH
+            if level_below == level:
+                ways_on = ways_out[below.index]
+            elif level_below > 0:
+                ways_on = entries.setdefault(below, frozenset([below]))
+            else:
+                continue
+            # Most nodes have one way on: they share one set.
+            if not ways:
+                ways = ways_on
+            elif ways_on is not ways and not ways_on <= ways:
+                ways |= ways_on
+        ways_out[node.index] = ways
     for node in entries:
         metadata = cast("dict[str, list[TorchNode]]", node.fn.metadata)
         metadata[KEY] = [other.fn for other in ways_out[node.index]]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from heapq import heappop, heappush
-from typing import NamedTuple, Union, cast
+from heapq import heapify, heappop, heappush
+from operator import attrgetter
+from typing import Any, NamedTuple, Union, cast
 
 import torch
 from torch import nn
 from torch.autograd.graph import Node as TorchNode
 
+from gradfn_tutorial import dot, mermaid, svg, text
 from gradfn_tutorial.freeing import make_safe_to_free
 from gradfn_tutorial.layers import Layers
-from gradfn_tutorial.state import gradient_edge, node_name, number_in, read_grad
-from gradfn_tutorial.svg import draw
-from gradfn_tutorial.text import write
+from gradfn_tutorial.state import gradient_edge, node_name, number_in, read_grad, shape_of
 
 Names = Union[nn.Module, Mapping[str, torch.Tensor]]
 Start = Union[torch.Tensor, Sequence[torch.Tensor], TorchNode, "Node"]
@@ -48,15 +48,15 @@ class Node:
 
     __slots__ = ("fn", "grad", "index", "inputs", "module", "name", "parameters", "tensors")
 
-    def __init__(self, fn: TorchNode, name: str) -> None:
+    def __init__(self, fn: TorchNode, name: str, index: int) -> None:
         self.fn = fn
         self.name = name
+        self.index = index
         self.inputs: tuple[Edge | None, ...] = ()
         self.parameters: tuple[str, ...] = ()
         self.module: str | None = None
         self.tensors: tuple[str, ...] = ()
         self.grad: str | None = None
-        self.index = 0
 
     @property
     def label(self) -> str:
@@ -69,11 +69,17 @@ class Node:
 
 @dataclass(frozen=True)
 class Path:
-    """The way from where the trace started to ``node``. ``str()`` of it is the expression that leads there."""
+    """The way from where the trace started to ``node``. ``str()`` of it is the expression that leads there.
+
+    ``steps`` are the edges on the way. ``others`` says how many other ways lead to the node, longer ones included; an
+    exact integer, which doubles with every residual connection in a row.
+    """
 
     steps: tuple[Edge, ...]
     node: Node
     expression: str
+    # Left out of repr(): Python refuses to write an integer of over 4,300 digits.
+    others: int = field(repr=False)
 
     def __str__(self) -> str:
         return self.expression
@@ -101,7 +107,7 @@ class Graph:
     @property
     def edges(self) -> tuple[Edge, ...]:
         """All edges, node by node and slot by slot; None slots left out."""
-        return tuple(edge for node in self.nodes for edge in node.inputs if edge is not None)
+        return tuple([edge for node in self.nodes for edge in node.inputs if edge is not None])
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -129,7 +135,9 @@ class Graph:
     def layer(self, name: str) -> tuple[Node, ...]:
         """The operation nodes of the layer with this dotted name; several when the layer ran several times.
 
-        AccumulateGrad, and the transposes and views that a layer wraps round its operation, are left out.
+        AccumulateGrad, and the transposes and views that a layer wraps round its operation, are left out. Layers are told
+        by the parameters that lead into their operation; a layer without parameters is known where the forward pass ran
+        inside ``owners(module)``.
 
         Raises:
             ValueError: the graph was traced without a module.
@@ -180,7 +188,8 @@ class Graph:
         """The shortest way to ``target``: a node, a parameter, or the dotted name of a parameter or a layer.
 
         ``root`` is what your program calls the thing that was traced: by default ``"loss"``, or ``"node"`` where the
-        trace started at a node. Of several shortest ways, it is the one through the lowest slots.
+        trace started at a node. Of several shortest ways, it is the one through the lowest slots; ``Path.others`` says
+        how many other ways there are.
 
         Raises:
             LookupError: nothing in this graph goes by that name, or the node or parameter is not in it.
@@ -218,13 +227,16 @@ class Graph:
         at_root = next(root for root in self._roots if root.node is first)
         start = at_root.expression.format(root=root or at_root.usual_name)
         hops = "".join(f".next_functions[{edge.slot}][0]" for edge in steps)
-        return Path(tuple(steps), node, start + hops)
+        return Path(tuple(steps), node, start + hops, self._count_ways(node) - 1)
 
-    def to_text(self, limit: int = 200) -> str:
+    def to_text(self, limit: int = 200, lang: str = "en") -> str:
         """The graph as a tree of at most ``limit`` lines, the way back to the deepest input straight down.
 
         A line begins with the slot through which its node is reached; without a branch mark, it goes on from the node
-        above. A node met a second time says "see above".
+        above. A node met a second time says "see above". ``lang`` is ``"en"`` or ``"zh"``.
+
+        Raises:
+            ValueError: ``limit`` is no whole number of at least 1, or ``lang`` is neither ``"en"`` nor ``"zh"``.
 
         ```python
         import torch
@@ -240,18 +252,126 @@ class Graph:
         └─1 AccumulateGrad  w  .grad None
         ```
         """
-        return write(self.nodes, self.roots, limit)
+        return text.write(self.nodes, self.roots, limit, lang)
 
     def to_svg(self) -> str:
         """The graph as an SVG picture that needs nothing else: it follows light and dark mode and reads aloud.
 
-        Raises:
-            ValueError: the graph has more nodes than a picture can show.
-        """
-        return draw(self.nodes, self.roots)
+        Of a graph of more than 2,000 nodes, the picture shows groups: one for each layer and its number of nodes.
 
-    def _repr_svg_(self) -> str | None:
-        return self.to_svg() if len(self.nodes) <= 200 else None
+        ```python
+        import torch
+        from gradfn_tutorial import trace
+
+        picture = trace(torch.ones(3, requires_grad=True).sum()).to_svg()
+        print(picture[:40])
+        ```
+        ```output
+        <svg xmlns="http://www.w3.org/2000/svg"
+        ```
+        """
+        return svg.draw(self.nodes, self.roots)
+
+    def to_dot(self) -> str:
+        r"""The whole graph in the DOT language, which Graphviz draws: ``dot -Tsvg graph.dot > graph.svg``.
+
+        An edge goes from the node whose input it is to the node that made this input, as ``next_functions`` does, and is
+        marked with the slot and, where it is not 0, with ``output_nr``.
+
+        ```python
+        import torch
+        from gradfn_tutorial import trace
+
+        print(trace(torch.ones(3, requires_grad=True).sum()).to_dot())
+        ```
+        ```output
+        digraph {
+          node [shape=box, style=filled, fontname="monospace", fontsize=11, fillcolor="#eef3fb", color="#6b85b5"];
+          edge [color="#8c959f", fontname="monospace", fontsize=9];
+          n0 [label="SumBackward0", penwidth=2];
+          n1 [label="AccumulateGrad\n.grad None", style="filled,rounded", fillcolor="#ffffff", color="#3f8f5f"];
+          n0 -> n1 [label="0"];
+        }
+        ```
+        """
+        return dot.write(self.nodes, self.roots)
+
+    def to_mermaid(self) -> str:
+        """The graph as a Mermaid flowchart, which GitHub and many editors draw from the text.
+
+        Mermaid refuses more than 500 edges or 50,000 characters (its defaults, measured on Mermaid 12.3). A larger graph
+        is folded into groups, one for each layer and its number of nodes, until it keeps within both.
+
+        ```python
+        import torch
+        from gradfn_tutorial import trace
+
+        print(trace(torch.ones(3, requires_grad=True).sum()).to_mermaid())
+        ```
+        ```output
+        flowchart TD
+          classDef leaf stroke:#3f8f5f,stroke-width:2px
+          classDef filled fill:#d9f2e1,stroke:#1f7a43,stroke-width:2px,color:#1f2328
+          classDef none fill:none,stroke:none,font-style:italic
+          n0["SumBackward0"]
+          n1(["AccumulateGrad<br>.grad None"]):::leaf
+          n0 -- "0" --> n1
+        ```
+        """
+        return mermaid.write(self.nodes, self.roots)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole graph as dictionaries, lists, strings and numbers, for ``json.dumps``.
+
+        ``"roots"`` has the index of each node that the trace started from and the expression that leads to it.
+        ``"nodes"`` has the attributes of each ``Node`` but ``fn``; in ``"inputs"``, a node is named by its index.
+
+        ```python
+        import torch
+        from gradfn_tutorial import trace
+
+        graph = trace(torch.ones(3, requires_grad=True).sum())
+        print(graph.to_dict()["nodes"][0])
+        ```
+        ```output
+        {'index': 0, 'name': 'SumBackward0', 'module': None, 'parameters': [], 'tensors': [], 'grad': None, 'inputs': [{'slot': 0, 'node': 1, 'output_nr': 0}]}
+        ```
+        """
+        return {
+            "roots": [
+                {"node": root.node.index, "expression": root.expression.format(root=root.usual_name)}
+                for root in self._roots
+            ],
+            "nodes": [
+                {
+                    "index": node.index,
+                    "name": node.name,
+                    "module": node.module,
+                    "parameters": list(node.parameters),
+                    "tensors": list(node.tensors),
+                    "grad": node.grad,
+                    "inputs": [
+                        edge and {"slot": edge.slot, "node": edge.node.index, "output_nr": edge.output_nr}
+                        for edge in node.inputs
+                    ],
+                }
+                for node in self.nodes
+            ],
+        }
+
+    def _repr_svg_(self) -> str:
+        # A picture of more nodes says little in a notebook.
+        return svg.draw(self.nodes, self.roots, most=200)
+
+    def _count_ways(self, target: Node) -> int:
+        ways: dict[Node, int] = dict.fromkeys(self.roots, 1)
+        for node in self.nodes[: target.index]:
+            # What has been counted goes: in a deep graph each number has thousands of digits.
+            count = ways.pop(node, 0)
+            for edge in node.inputs if count else ():
+                if edge is not None:
+                    ways[edge.node] = ways.get(edge.node, 0) + count
+        return ways[target]
 
     def _known_layers(self, method: str) -> Layers:
         if self._layers is None:
@@ -331,18 +451,26 @@ def trace(start: Start, module: Names | None = None) -> Graph:
     ```
     """
     starts = _roots(start)
-    names = _names(module)
+    layers = Layers(module) if isinstance(module, nn.Module) else None
+    if layers is not None:
+        names = layers.parameters
+    elif module is None or isinstance(module, Mapping):
+        names = _tensor_names(module or {})
+    else:
+        raise TypeError(
+            "trace() takes the model, or a dictionary from names to tensors, as its second argument; "
+            f"got {type(module).__name__}."
+        )
     # A node is made once and lives as long as the graph, so a collection in the middle of the walk would look at ever
     # more objects and free none: it costs more than the walk.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        found = _walk([fn for fn, _ in starts])
-        nodes = _engine_order(found)
-        for index, node in enumerate(nodes):
-            node.index = index
+        found, upward = _walk([fn for fn, _ in starts])
+        nodes = _engine_order(found.values(), upward)
         _name_tensors(found, names)
-        layers = Layers(module, nodes) if isinstance(module, nn.Module) else None
+        if layers is not None:
+            layers.name(nodes)
         make_safe_to_free(nodes)
     finally:
         if collecting:
@@ -359,28 +487,16 @@ class _Root(NamedTuple):
         return "node" if self.expression in ("{root}", "{root}.fn") else "loss"
 
 
-def _names(module: Names | None) -> dict[torch.Tensor, list[str]]:
-    if module is None:
-        return {}
-    if isinstance(module, nn.Module):
-        pairs: list[tuple[str, torch.Tensor]] = list(module.named_parameters(remove_duplicate=False))
-    elif isinstance(module, Mapping):
-        pairs = list(module.items())
-    else:
-        raise TypeError(
-            "trace() takes the model, or a dictionary from names to tensors, as its second argument; "
-            f"got {type(module).__name__}."
-        )
-    for name, tensor in pairs:
+def _tensor_names(names: Mapping[str, torch.Tensor]) -> dict[torch.Tensor, tuple[str, ...]]:
+    known: dict[torch.Tensor, tuple[str, ...]] = {}
+    for name, tensor in names.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
             raise TypeError(
                 "trace() takes a dictionary from names to tensors as its second argument; "
                 f"in it is {name!r}: {type(tensor).__name__}."
             )
-    names: dict[torch.Tensor, list[str]] = {}
-    for name, tensor in pairs:
-        names.setdefault(tensor, []).append(name)
-    return names
+        known[tensor] = (*known.get(tensor, ()), name)
+    return known
 
 
 def _roots(start: Start) -> list[tuple[TorchNode, str]]:
@@ -413,68 +529,108 @@ def _root_of(tensor: torch.Tensor, expression: str) -> tuple[TorchNode, str]:
     )
 
 
-def _walk(starts: list[TorchNode]) -> dict[TorchNode, Node]:
+def _walk(starts: list[TorchNode]) -> tuple[dict[TorchNode, Node], list[tuple[Node, Node]]]:
+    """Each node once, with its inputs; and the edges to a node that is numbered no lower than the one above it.
+
+    Until the order is known, ``index`` is the node's sequence number.
+    """
+    # _sequence_nr is private (measured on torch 1.4 to 2.15): it counts the nodes that a thread makes, and the engine sorts
+    # by it. Nothing else tells the order, so trace() fails where it is gone.
+    kinds: dict[type, str] = {}
     # The key is torch's object, which this dictionary keeps alive: an id is used again on torch before 2.13.
-    found = {fn: Node(fn, node_name(fn)) for fn in starts}
+    found = {fn: Node(fn, node_name(fn), fn._sequence_nr()) for fn in starts}
+    upward: list[tuple[Node, Node]] = []
+    # Calling Edge() would cost as much again as the rest of the loop spends on an edge.
+    new_tuple = tuple.__new__
     order = list(found.values())
     for node in order:
+        number = node.index
         inputs: list[Edge | None] = []
-        for slot, (fn, output_nr) in enumerate(node.fn.next_functions):
+        slot = -1
+        for fn, output_nr in node.fn.next_functions:
+            slot += 1
             if fn is None:
                 inputs.append(None)
                 continue
             below = found.get(fn)
             if below is None:
-                below = found[fn] = Node(fn, node_name(fn))
+                kind = type(fn)
+                name = kinds.get(kind)
+                if name is None:
+                    name = node_name(fn)
+                    # Nodes that have no class of their own in Python share one, and differ in their names.
+                    if kind.__name__ != "CppFunction":
+                        kinds[kind] = name
+                below = found[fn] = Node(fn, name, fn._sequence_nr())
                 order.append(below)
-            inputs.append(Edge(slot, below, output_nr))
+            if below.index >= number:
+                upward.append((node, below))
+            inputs.append(new_tuple(Edge, (slot, below, output_nr)))
         node.inputs = tuple(inputs)
-    return found
+    return found, upward
 
 
-def _engine_order(found: dict[TorchNode, Node]) -> list[Node]:
-    # _sequence_nr is private (measured on torch 1.4 to 2.15): it counts the nodes that a thread makes, and the engine sorts
-    # by it. Nothing else tells the order, so trace() fails where it is gone.
-    missing = dict.fromkeys(found.values(), 0)
-    for node in found.values():
+def _engine_order(found: Iterable[Node], upward: list[tuple[Node, Node]]) -> list[Node]:
+    operations = [node for node in found if node.name != "AccumulateGrad"]
+    operations.sort(key=attrgetter("index"), reverse=True)
+    if any(below.name != "AccumulateGrad" for _, below in upward):
+        operations = _order_across_threads(operations)
+        for index, node in enumerate(reversed(operations)):
+            node.index = index
+    # An AccumulateGrad has the highest number there is, so it runs as soon as its last contribution is in.
+    last_use: dict[Node, Node] = {}
+    for node, leaf in upward:
+        if leaf.name == "AccumulateGrad" and (leaf not in last_use or node.index <= last_use[leaf].index):
+            last_use[leaf] = node
+    complete_after: dict[Node, list[Node]] = {}
+    for leaf, node in last_use.items():
+        complete_after.setdefault(node, []).append(leaf)
+    order = [node for node in found if node.name == "AccumulateGrad" and node not in last_use]
+    for node in operations:
+        order.append(node)
+        if node in complete_after:
+            order += complete_after[node]
+    for index, node in enumerate(order):
+        node.index = index
+    return order
+
+
+def _order_across_threads(operations: list[Node]) -> list[Node]:
+    """The engine's own way, for nodes whose numbers do not tell it: each thread counts the nodes that it makes."""
+    missing = dict.fromkeys(operations, 0)
+    for node in operations:
         for edge in node.inputs:
-            if edge is not None:
+            if edge is not None and edge.node in missing:
                 missing[edge.node] += 1
-    ready: list[tuple[int, int, Node]] = []
-    for node, count in missing.items():
-        if count == 0:
-            heappush(ready, (-node.fn._sequence_nr(), len(ready), node))
+    ready = [(-node.index, place, node) for place, node in enumerate(operations) if missing[node] == 0]
+    heapify(ready)
     order: list[Node] = []
     pushed = len(ready)
     while ready:
         node = heappop(ready)[2]
         order.append(node)
         for edge in node.inputs:
-            if edge is None:
+            if edge is None or edge.node not in missing:
                 continue
             missing[edge.node] -= 1
-            if missing[edge.node] > 0:
-                continue
-            if edge.node.name == "AccumulateGrad":
-                order.append(edge.node)
-            else:
+            if missing[edge.node] == 0:
                 pushed += 1
-                heappush(ready, (-edge.node.fn._sequence_nr(), pushed, edge.node))
+                heappush(ready, (-edge.node.index, pushed, edge.node))
     return order
 
 
-def _name_tensors(found: dict[TorchNode, Node], names: dict[torch.Tensor, list[str]]) -> None:
+def _name_tensors(found: dict[TorchNode, Node], names: Mapping[torch.Tensor, tuple[str, ...]]) -> None:
     for node in found.values():
-        leaf = _leaf_of(node)
-        if leaf is not None:
-            node.parameters = tuple(names.get(leaf, ()))
-            node.grad = _grad_of(leaf)
+        if node.name == "AccumulateGrad":
+            leaf = node.fn.variable  # type: ignore[attr-defined]
+            node.parameters = names.get(leaf, ())
+            node.grad = _in_words(leaf.grad)
     for tensor, given in names.items():
         node_of = found.get(tensor.grad_fn) if tensor.grad_fn is not None else None
         if node_of is not None:
-            node_of.tensors += tuple(given)
+            node_of.tensors += given
             # An operation with several results has a gradient for each.
-            grad = _grad_of(tensor)
+            grad = _in_words(read_grad(tensor))
             node_of.grad = grad if node_of.grad in (None, grad) else f"{node_of.grad}, {grad}"
 
 
@@ -482,9 +638,8 @@ def _leaf_of(node: Node) -> torch.Tensor | None:
     return cast(torch.Tensor, node.fn.variable) if node.name == "AccumulateGrad" else None  # type: ignore[attr-defined]
 
 
-def _grad_of(tensor: torch.Tensor) -> str:
-    grad = read_grad(tensor)
+def _in_words(grad: torch.Tensor | None) -> str:
     if grad is None:
         return "None"
     number = number_in(grad)
-    return str(tuple(grad.shape)) if number is None else f"{number:.4g}"
+    return str(shape_of(grad)) if number is None else f"{number:.4g}"

@@ -1,13 +1,17 @@
-"""Which layer an operation node belongs to, told from the parameters that lead into it."""
+"""Which layer a node belongs to: told from the parameters that lead into it, and from what ``owners`` saw."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
+import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.modules.conv import _ConvNd
+
+from gradfn_tutorial.owners import Calls, calls_of
 
 if TYPE_CHECKING:
     from gradfn_tutorial.graph import Edge, Node
@@ -44,29 +48,60 @@ WRAPPERS = frozenset(
 )
 
 
-class Layers:
-    """The layers of ``module``, and the operation nodes of each. Making it fills in ``node.module``."""
+class Layer:
+    """A module by its first dotted name, and parts of the names of its operation; none where its class has none."""
 
-    def __init__(self, module: nn.Module, nodes: Sequence[Node]) -> None:
-        self._names: dict[str, nn.Module] = dict(module.named_modules(remove_duplicate=False))
-        self._parameters = dict(module.named_parameters(remove_duplicate=False))
-        # A module registered twice goes by its first name.
-        self._first_name: dict[nn.Module, str] = {m: name for name, m in module.named_modules()}
+    def __init__(self, name: str, module: nn.Module) -> None:
+        self.name = name
+        self.operations = _operations_of(module)
+        self.is_linear = isinstance(module, nn.Linear)
+        self.alone: tuple[Layer, ...] = (self,)
+
+
+class Layers:
+    """The layers of ``module``: ``parameters`` holds all names of each parameter, ``name`` fills in ``node.module``."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self._modules: dict[str, nn.Module] = dict(module.named_modules(remove_duplicate=False))
+        self._calls = calls_of(module)
+        self.parameters: dict[torch.Tensor, tuple[str, ...]] = {}
+        self._owner: dict[str, Layer] = {}
+        layers: dict[nn.Module, Layer] = {}
+        for name, inner in self._modules.items():
+            # _parameters is private (since torch 0.1.12, measured up to 2.15). named_parameters(recurse=False) says the
+            # same and takes as long as the walk of a graph; where it is gone, trace(loss, module) fails.
+            if not inner._parameters:
+                continue
+            # A parametrised weight lies in conv.parametrizations.weight, and the layer that uses it is conv.
+            used_in = f".{name}".partition(".parametrizations.")[0].removeprefix(".")
+            user = self._modules[used_in]
+            layer = layers.get(user)
+            if layer is None:
+                # A module registered twice goes by its first name.
+                layer = layers[user] = Layer(used_in, user)
+            for parameter, tensor in inner._parameters.items():
+                if tensor is not None:
+                    dotted = f"{name}.{parameter}" if name else parameter
+                    self._owner[dotted] = layer
+                    self.parameters[tensor] = (*self.parameters.get(tensor, ()), dotted)
+
+    def name(self, nodes: Sequence[Node]) -> None:
         self._name_operations(nodes)
+        if self._calls is not None:
+            self._name_what_was_called(nodes, self._calls)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._names
+        return name in self._modules
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._modules)
 
     def nodes_of(self, name: str, nodes: Sequence[Node]) -> tuple[Node, ...]:
-        if name not in self._names:
+        if name not in self._modules:
             raise LookupError(
-                f"The module has no layer {name!r}. Its layers: {', '.join(filter(None, self._names))}."
+                f"The module has no layer {name!r}. Its layers: {', '.join(filter(None, self._modules))}."
             )
-        first_name = self._first_name[self._names[name]]
-        found = tuple(node for node in nodes if node.module == first_name)
+        found = self._operations_among(nodes, {self._first_names()[self._modules[name]]})
         if not found:
             raise LookupError(
                 f"No node in this graph can be told to be layer {name!r}: {self._why_none(name, nodes)}"
@@ -74,14 +109,13 @@ class Layers:
         return found
 
     def nodes_of_kind(self, kind: type[nn.Module], nodes: Sequence[Node]) -> tuple[Node, ...]:
-        names = [name for module, name in self._first_name.items() if isinstance(module, kind)]
+        names = [name for module, name in self._first_names().items() if isinstance(module, kind)]
         if not names:
-            kinds = sorted({type(module).__name__ for module in self._first_name})
+            kinds = sorted({type(module).__name__ for module in self._modules.values()})
             raise LookupError(
                 f"The module has no layer of class {kind.__name__}. Its classes: {', '.join(kinds)}."
             )
-        wanted = set(names)
-        found = tuple(node for node in nodes if node.module in wanted)
+        found = self._operations_among(nodes, set(names))
         if not found:
             reasons = " ".join(f"{name}: {self._why_none(name, nodes)}" for name in names)
             raise LookupError(f"No node in this graph can be told to be a {kind.__name__}. {reasons}")
@@ -89,49 +123,92 @@ class Layers:
 
     def why_no_parameter(self, name: str) -> str | None:
         """Why this parameter of the module is not in the graph, or None if the module has no such parameter."""
-        parameter = self._parameters.get(name)
-        if parameter is None:
-            return None
-        if not parameter.requires_grad:
-            return "it is frozen (requires_grad is False), so no gradient goes to it."
-        return "what was traced does not depend on it."
+        for parameter, names in self.parameters.items():
+            if name in names:
+                if parameter.requires_grad:
+                    return "what was traced does not depend on it."
+                return "it is frozen (requires_grad is False), so no gradient goes to it."
+        return None
+
+    def _first_names(self) -> dict[nn.Module, str]:
+        return {module: name for name, module in reversed(self._modules.items())}
+
+    def _operations_among(self, nodes: Sequence[Node], names: set[str]) -> tuple[Node, ...]:
+        made_in: dict[str, list[Node]] = {}
+        for node in nodes:
+            if node.module in names:
+                made_in.setdefault(node.module, []).append(node)
+        operations: set[Node] = set()
+        for name, made in made_in.items():
+            parts = _operations_of(self._modules[name])
+            named_so = [node for node in made if _is_called(node.name, parts)]
+            # All that nn.Flatten makes is a view, and that is its operation.
+            operations.update(named_so or [node for node in made if node.name not in WRAPPERS] or made)
+        return tuple([node for node in nodes if node in operations])
 
     def _name_operations(self, nodes: Sequence[Node]) -> None:
         # For each node that is made from parameters alone: the layers that all of those parameters belong to.
-        made_from: dict[Node, frozenset[nn.Module]] = {}
+        made_from: dict[Node, tuple[Layer, ...]] = {}
         for node in reversed(nodes):
-            if node.name == "AccumulateGrad":
+            common: tuple[Layer, ...] | None = None
+            from_parameters_alone = True
+            for edge in node.inputs:
+                if edge is None:
+                    continue
+                owners = made_from.get(edge.node)
+                if owners is None:
+                    from_parameters_alone = False
+                elif common is None:
+                    common = owners
+                elif owners is not common:
+                    common = tuple([layer for layer in common if layer in owners])
+            if common is None:
                 if node.parameters:
-                    made_from[node] = frozenset(self._owner(name) for name in node.parameters)
+                    made_from[node] = self._owners(node.parameters)
                 continue
-            inputs = [edge.node for edge in node.inputs if edge is not None]
-            owners = [made_from[below] for below in inputs if below in made_from]
-            if not owners:
-                continue
-            common = frozenset.intersection(*owners)
-            from_parameters_alone = len(owners) == len(inputs)
-            data = _data_of_linear(node)
-            takes_data = data is None or data.node not in made_from
-            # A weight that an Embedding and a Linear share: only one of them has an operation of this name.
-            users = [m for m in common if _is_operation(node, m, takes_data, from_parameters_alone)]
-            if len(users) == 1:
-                node.module = self._first_name[users[0]]
-                continue
-            owner = next(iter(common)) if len(common) == 1 else None
-            if from_parameters_alone and (node.name in WRAPPERS or _operations_of(owner)):
+            is_wrapper = node.name in WRAPPERS
+            if not is_wrapper:
+                # A weight that an Embedding and a Linear share: only one of them has an operation of this name.
+                users = [layer for layer in common if _is_operation(node, layer, made_from)]
+                if len(users) == 1:
+                    node.module = users[0].name
+                    continue
+            if from_parameters_alone and (is_wrapper or (len(common) == 1 and common[0].operations)):
                 made_from[node] = common
 
-    def _owner(self, parameter: str) -> nn.Module:
-        # A parametrised weight lies in conv.parametrizations.weight, and the layer that uses it is conv.
-        path = f".{parameter}".rpartition(".")[0].partition(".parametrizations.")[0]
-        return self._names[path.removeprefix(".")]
+    def _name_what_was_called(self, nodes: Sequence[Node], calls: Calls) -> None:
+        first, end, called = calls.span(0)
+        for node in nodes:
+            # An AccumulateGrad belongs to its tensor, and its number (the highest there is) tells nothing.
+            if node.name == "AccumulateGrad":
+                continue
+            if not first <= (number := node.fn._sequence_nr()) < end:
+                first, end, called = calls.span(number)
+            if called is None or node.module == called:
+                continue
+            # The forward of an inner module may never be called though its parameters are used (out_proj in
+            # nn.MultiheadAttention): then the parameters tell more.
+            if node.module is None or not (called == "" or node.module.startswith(called + ".")):
+                node.module = called
+
+    def _owners(self, parameters: tuple[str, ...]) -> tuple[Layer, ...]:
+        owners = self._owner[parameters[0]].alone
+        for name in parameters[1:]:
+            if self._owner[name] not in owners:
+                owners = (*owners, self._owner[name])
+        return owners
 
     def _why_none(self, name: str, nodes: Sequence[Node]) -> str:
-        layer = self._names[name]
+        layer = self._modules[name]
         parameters = dict(layer.named_parameters())
         own = dict(layer.named_parameters(recurse=False))
+        if not parameters and self._calls is not None:
+            return "no node was made while it ran under owners(model)."
         if not parameters:
-            return "it has no parameters, and layers are told by theirs."
+            return (
+                "it has no parameters, and layers are told by theirs. "
+                "With owners(model) round the forward pass it would be known."
+            )
         if not own:
             return f"its parameters belong to the layers inside it, such as {next(iter(parameters))!r}."
         if not any(parameter.requires_grad for parameter in own.values()):
@@ -141,22 +218,28 @@ class Layers:
         if not any(prefix + parameter in reached for parameter in own):
             return "no edge of this graph leads to its parameters."
         return (
-            "its parameters are used, but shared or used in a way that does not tell whose operation it is."
+            "its parameters are used, but shared or used in a way that does not tell whose operation it is. "
+            "With owners(model) round the forward pass it would be known."
         )
 
 
-def _operations_of(layer: nn.Module | None) -> tuple[str, ...]:
+def _operations_of(layer: nn.Module) -> tuple[str, ...]:
     return next((parts for kind, parts in OPERATIONS.items() if isinstance(layer, kind)), ())
 
 
-def _is_operation(node: Node, layer: nn.Module, takes_data: bool, from_parameters_alone: bool) -> bool:
-    if node.name in WRAPPERS:
+def _is_operation(node: Node, layer: Layer, made_from: dict[Node, tuple[Layer, ...]]) -> bool:
+    if not layer.operations:
+        return any(edge is None or edge.node not in made_from for edge in node.inputs)
+    if not _is_called(node.name, layer.operations):
         return False
-    parts = _operations_of(layer)
-    if parts:
-        # A product of the weight with itself, as in a penalty, is no operation of the layer.
-        return any(part in node.name for part in parts) and (takes_data or not isinstance(layer, nn.Linear))
-    return not from_parameters_alone or None in node.inputs
+    # A product of the weight with itself, as in a penalty, is no operation of the layer.
+    data = _data_of_linear(node) if layer.is_linear else None
+    return data is None or data.node not in made_from
+
+
+@cache
+def _is_called(name: str, parts: tuple[str, ...]) -> bool:
+    return any(part in name for part in parts)
 
 
 def _data_of_linear(node: Node) -> Edge | None:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import east_asian_width
 
-from gradfn_tutorial.text import trunks
+from gradfn_tutorial.fold import Group, fold
+from gradfn_tutorial.text import captions, printable, trunks
 
 if TYPE_CHECKING:
     from gradfn_tutorial.graph import Node
+    from gradfn_tutorial.text import Drawn
 
 MOST_NODES = 2_000
+# To the eye 60 boxes are one picture: the layers of a transformer, the blocks of a ResNet.
+MOST_BOXES = 60
+LONGEST_LINE = 60
 # All lengths are in CSS pixels.
 CHARACTER = 7.3
 LINE = 16
@@ -25,6 +30,7 @@ MARGIN = 8
 OUTPUT_LABEL = 86
 PORTS = 11
 SLOT = 12
+CARD = 4
 STYLE = """\
 .gradfn{--halo:var(--gf-halo,#fff);--text:var(--gf-text,#1f2328);--muted:var(--gf-muted,#57606a);--line:var(--gf-line,#8c959f);\
 --op-fill:var(--gf-op-fill,#eef3fb);--op-line:var(--gf-op-line,#6b85b5);\
@@ -51,7 +57,7 @@ font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospac
 class Box:
     """Where a node, or a slot that holds None, stands in the picture."""
 
-    def __init__(self, node: Node | None, row: int) -> None:
+    def __init__(self, node: Drawn | None, row: int) -> None:
         self.node = node
         self.row = row
         self.lines = _lines(node)
@@ -60,7 +66,7 @@ class Box:
         self.width += PADDING if self.is_leaf else 0
         self.height = len(self.lines) * LINE + PADDING
         # A node's slots stand along its lower edge, where no line can cross them.
-        self.height += PORTS if node is not None and node.inputs else 0
+        self.height += PORTS if node is not None and node.inputs and not isinstance(node, Group) else 0
         self.left = self.top = self.row_bottom = 0.0
 
     @property
@@ -81,12 +87,16 @@ class Line(NamedTuple):
     output_nr: int
 
 
-def draw(nodes: Sequence[Node], roots: Sequence[Node]) -> str:
-    if len(nodes) > MOST_NODES:
-        raise ValueError(
-            f"This graph has {len(nodes):,} nodes, and a picture shows at most {MOST_NODES:,}. "
-            "Use to_text(limit=...), or trace a part of it."
-        )
+def draw(nodes: Sequence[Node], roots: Sequence[Node], most: int = MOST_NODES) -> str:
+    """The picture; a graph of more than ``most`` nodes, or of twice as many slots, is folded first."""
+    title = ", ".join(f"{root.name} {root.label}".strip() for root in roots) + f", {len(nodes)} nodes"
+    if len(nodes) <= most and sum(len(node.inputs) for node in nodes) <= 2 * most:
+        return _draw(nodes, roots, title)
+    groups, group_roots = fold(nodes, roots, MOST_BOXES)
+    return _draw(groups, group_roots, f"{title} in {len(groups)} boxes")
+
+
+def _draw(nodes: Sequence[Drawn], roots: Sequence[Drawn], title: str) -> str:
     boxes, lines = _boxes_and_lines(nodes)
     trunk = _trunk(nodes, roots, boxes)
     rows: list[list[Box]] = [[] for _ in range(max(box.row for box in boxes) + 1)]
@@ -104,11 +114,10 @@ def draw(nodes: Sequence[Node], roots: Sequence[Node]) -> str:
     right = max(box.left + box.width for box in boxes) + MARGIN
     height = max(box.bottom for box in boxes) + 2 * MARGIN
     width = right - left
-    title = ", ".join(f"{root.name} {root.label}".strip() for root in roots)
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="gradfn" role="img" aria-label="{_escape(title)}, '
-            f'{len(nodes)} nodes" width="{width:.0f}" height="{height:.0f}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="gradfn" role="img" aria-label="{escape(printable(title))}" '
+            f'width="{width:.0f}" height="{height:.0f}" '
             f'viewBox="{left:.0f} {-MARGIN} {width:.0f} {height:.0f}">',
             f"<style>{STYLE}</style>",
             *shapes,
@@ -117,29 +126,22 @@ def draw(nodes: Sequence[Node], roots: Sequence[Node]) -> str:
     )
 
 
-def _escape(text: str) -> str:
-    # XML has no place for control characters.
-    return escape(
-        "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
-    )
-
-
 def _columns(text: str) -> float:
     # A Chinese character is as wide as the font is high.
     return sum(1.65 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def _lines(node: Node | None) -> list[tuple[str, str]]:
+def _lines(node: Drawn | None) -> list[tuple[str, str]]:
     if node is None:
         return [("", "None")]
-    lines = [("known", node.label)] if node.label else []
-    lines.append(("small" if lines else "", node.name))
-    if node.grad is not None:
-        lines.append(("small", f".grad {node.grad}"))
-    return lines
+    first, *more = captions(node)
+    lines = [("known" if node.label else "", first), *(("small", line) for line in more)]
+    return [
+        (kind, line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…") for kind, line in lines
+    ]
 
 
-def _boxes_and_lines(nodes: Sequence[Node]) -> tuple[list[Box], list[Line]]:
+def _boxes_and_lines(nodes: Sequence[Drawn]) -> tuple[list[Box], list[Line]]:
     row = [0] * len(nodes)
     for node in nodes:
         for edge in node.inputs:
@@ -158,9 +160,9 @@ def _boxes_and_lines(nodes: Sequence[Node]) -> tuple[list[Box], list[Line]]:
     return boxes, lines
 
 
-def _trunk(nodes: Sequence[Node], roots: Sequence[Node], boxes: Sequence[Box]) -> set[Box]:
+def _trunk(nodes: Sequence[Drawn], roots: Sequence[Drawn], boxes: Sequence[Box]) -> set[Box]:
     onward = trunks(nodes)
-    at = roots[0]
+    at: Drawn = roots[0]
     trunk = {boxes[at.index]}
     while at in onward:
         at = onward[at].node
@@ -207,21 +209,22 @@ def _lanes(long: list[Line]) -> dict[Line, int]:
 
 def _draw_lines(lines: list[Line], lanes: dict[Line, int], trunk: set[Box]) -> tuple[list[str], list[str]]:
     """The lines, and their labels, which have to be drawn over the boxes."""
-    leaving = _sides(lines, key=lambda line: (line.target.middle, line.slot))
-    arriving = _sides(lines, key=lambda line: (line.source.middle, line.slot), arriving=True)
+    straight = [line for line in lines if line not in lanes]
+    leaving, leaving_in_lanes = _leaving(straight), _leaving(lanes)
+    arriving, arriving_in_lanes = _arriving(straight), _arriving(lanes)
     paths: list[str] = []
     labels: list[str] = []
     for line in lines:
-        others = [other for other in leaving[line.source] if (other in lanes) == (line in lanes)]
-        ends = [other for other in arriving[line.target] if other not in lanes]
         if line in lanes:
+            others = leaving_in_lanes[line.source]
             start_x = line.source.left + 9
             start_x += others.index(line) * min(SLOT, (line.source.width / 2 - 9) / len(others))
-            named = [o for o in arriving[line.target] if o in lanes and o.output_nr]
+            named = [other for other in arriving_in_lanes[line.target] if other.output_nr]
             lift = named.index(line) if line in named else 0
             path, *more = _draw_in_lane(line, start_x, lanes[line], lift, trunk)
         else:
-            start_x = _start(line, others, trunk)
+            start_x = _start(line, leaving[line.source], trunk)
+            ends = arriving[line.target]
             end_x = line.target.middle + (ends.index(line) - (len(ends) - 1) / 2) * 14
             # Lines that arrive side by side have their labels one above the other.
             lift = sum(other.output_nr > 0 for other in ends[ends.index(line) + 1 :]) % 3
@@ -231,22 +234,27 @@ def _draw_lines(lines: list[Line], lanes: dict[Line, int], trunk: set[Box]) -> t
     return paths, labels
 
 
-def _sides(
-    lines: list[Line], key: Callable[[Line], tuple[float, int]], arriving: bool = False
-) -> dict[Box, list[Line]]:
-    sides: dict[Box, list[Line]] = {}
-    for line in sorted(lines, key=key):
-        sides.setdefault(line.target if arriving else line.source, []).append(line)
-    return sides
+def _leaving(lines: Iterable[Line]) -> dict[Box, list[Line]]:
+    leaving: dict[Box, list[Line]] = {}
+    for line in sorted(lines, key=lambda line: (line.target.middle, line.slot)):
+        leaving.setdefault(line.source, []).append(line)
+    return leaving
+
+
+def _arriving(lines: Iterable[Line]) -> dict[Box, list[Line]]:
+    arriving: dict[Box, list[Line]] = {}
+    for line in sorted(lines, key=lambda line: (line.source.middle, line.slot)):
+        arriving.setdefault(line.target, []).append(line)
+    return arriving
 
 
 def _start(line: Line, leaving: list[Line], trunk: set[Box]) -> float:
     """Where on the lower edge of its box a line starts: the trunk's in the middle, the others evenly beside it."""
     source = line.source
     down = [other for other in leaving if source in trunk and other.target in trunk]
-    beside = [other for other in leaving if other not in down]
     if line in down:
         return source.middle + (down.index(line) - (len(down) - 1) / 2) * 20
+    beside = [other for other in leaving if other not in down]
     left = source.middle if down else source.left
     return left + (source.left + source.width - left) * (beside.index(line) + 1) / (len(beside) + 1)
 
@@ -258,7 +266,7 @@ def _draw_down(line: Line, start_x: float, end_x: float, lift: int) -> list[str]
         _path(
             f"M{start_x:.1f} {start_y:.1f}C{start_x:.1f} {half:.1f} {end_x:.1f} {half:.1f} {end_x:.1f} {end_y:.1f}"
         ),
-        _port(line.slot, start_x, start_y),
+        _port(line, start_x),
     ]
     if line.output_nr:
         shapes.append(_label(f"output_nr {line.output_nr}", end_x + 4, end_y - 4 - 10 * lift))
@@ -278,7 +286,7 @@ def _draw_in_lane(line: Line, start_x: float, number: int, lift: int, trunk: set
     else:
         end_y = target.top - 4 - bend
         way += f"V{end_y:.1f}H{target.middle:.1f}V{target.top:.1f}"
-    shapes = [_path(way), _port(line.slot, start_x, source.bottom)]
+    shapes = [_path(way), _port(line, start_x)]
     if line.output_nr:
         shapes.append(_label(f"output_nr {line.output_nr}", lane - OUTPUT_LABEL, end_y - 4 - 12 * lift))
     return shapes
@@ -288,8 +296,10 @@ def _path(way: str) -> str:
     return f'<path d="{way}"/>'
 
 
-def _port(slot: int, x: float, bottom: float) -> str:
-    return f'<text class="port" x="{x:.1f}" y="{bottom - 3:.1f}">{slot}</text>'
+def _port(line: Line, x: float) -> str:
+    if isinstance(line.source.node, Group):
+        return ""
+    return f'<text class="port" x="{x:.1f}" y="{line.source.bottom - 3:.1f}">{line.slot}</text>'
 
 
 def _label(text: str, x: float, y: float) -> str:
@@ -302,16 +312,21 @@ def _draw_box(box: Box) -> str:
     for i, (kind, text) in enumerate(box.lines):
         names = f' class="{kind}"' if kind else ""
         y = box.top + 15 + i * LINE
-        texts += f'<text{names} x="{middle:.1f}" y="{y:.1f}">{_escape(text)}</text>'
+        texts += f'<text{names} x="{middle:.1f}" y="{y:.1f}">{escape(text)}</text>'
     if box.node is None:
         return f'<g class="none">{texts}</g>'
     kinds = ["leaf" if box.is_leaf else "op"]
     if box.node.grad not in (None, "None"):
         kinds.append("filled")
-    title = _escape(" · ".join(text for _, text in box.lines))
-    radius = box.height / 2 if box.is_leaf else 4
+    title = escape(" · ".join(captions(box.node)))
+    # A box that stands for many looks like a pile of cards.
+    cards = (CARD, 0) if isinstance(box.node, Group) and box.node.size > 1 else (0,)
+    rects = "".join(_rect(box, box.left + shift, box.top + shift) for shift in cards)
     return (
-        f'<g class="{" ".join(kinds)}" data-node="{box.node.index}"><title>{title}</title>'
-        f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height}" rx="{radius:.0f}"/>'
-        f"{texts}</g>"
+        f'<g class="{" ".join(kinds)}" data-node="{box.node.index}"><title>{title}</title>{rects}{texts}</g>'
     )
+
+
+def _rect(box: Box, left: float, top: float) -> str:
+    radius = box.height / 2 if box.is_leaf else 4
+    return f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height}" rx="{radius:.0f}"/>'

@@ -1,0 +1,191 @@
+"""The command: ``python -m gradfn_tutorial graph FILE.py:VARIABLE`` runs a script and prints the graph of a variable."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+
+from gradfn_tutorial.graph import Graph, trace
+
+WORDS = {
+    "en": {
+        "no target": "{target!r} is not of the form FILE.py:VARIABLE.",
+        "no file": "There is no file {file!r}.",
+        "no variable": "{file} has no variable {name!r} at its top level. It has {near}.",
+        "no tensor": "{name} is a {kind}. A graph starts at a tensor, a tuple of tensors or a node.",
+        "no graph": "{name} has no graph: it was not computed, with grad mode on, from a tensor that requires grad.",
+        "no module": "--module takes a variable that holds a module, and {name} is a {kind}.",
+        "not written": "{file!r} cannot be written: {reason}.",
+        "exited": "{file} ended with exit status {code!r}, so no graph is shown.",
+    },
+    "zh": {
+        "no target": "{target!r} 不是“文件.py:变量”的形式。",
+        "no file": "没有文件 {file!r}。",
+        "no variable": "{file} 的顶层没有变量 {name!r}，有 {near}。",
+        "no tensor": "{name} 是 {kind}。计算图要从张量、张量元组或节点开始。",
+        "no graph": "{name} 没有计算图：它不是在开启梯度模式时由需要梯度的张量算出来的。",
+        "no module": "--module 要的是存有模块的变量，而 {name} 是 {kind}。",
+        "not written": "无法写入 {file!r}：{reason}。",
+        "exited": "{file} 以退出状态 {code!r} 结束，因此不显示图。",
+    },
+}
+
+
+class Failed(Exception):
+    """There is no graph to show. It holds the exit status, a key of ``WORDS``, and what to fill in."""
+
+    def __init__(self, status: int, key: str, **values: object) -> None:
+        super().__init__(status, key, values)
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    # What the script and its children print goes to stderr, whatever means they print with.
+    out = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        _write(options.run(options) + "\n", options.output, out)
+    except Failed as failed:
+        status, key, values = failed.args
+        print(f"gradfn_tutorial: {WORDS[options.lang][key].format(**values)}", file=sys.stderr)
+        return int(status)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m gradfn_tutorial", description="Look into the graph that autograd recorded."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    graph = commands.add_parser(
+        "graph",
+        help="run a script and print the graph of one of its variables",
+        description="Run a script as `python FILE.py` does, and print the graph of one of its variables. "
+        "What the script itself prints goes to stderr, so that stdout holds the graph alone.",
+        epilog="Exit status: 0, or 1 when the script failed, or 2 when the command was used in a wrong way.",
+    )
+    graph.set_defaults(run=_graph)
+    graph.add_argument("target", metavar="FILE.py:VARIABLE", help="for example train.py:loss")
+    graph.add_argument("--format", choices=["text", "svg", "dot", "mermaid", "json"], default="text")
+    graph.add_argument(
+        "--lang", choices=["en", "zh"], default="en", help="language of the text and of errors"
+    )
+    graph.add_argument("--limit", type=_lines, default=200, metavar="N", help="most lines of the text (200)")
+    graph.add_argument(
+        "--module",
+        metavar="NAME",
+        help="the variable with the model that gives layers and parameters their names; by default the only one that "
+        "the graph goes through, or, with several or none, the names are those of the script's variables",
+    )
+    graph.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
+    return parser
+
+
+def _lines(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a number of lines is at least 1, got {text!r}")
+    return int(text)
+
+
+def _graph(options: argparse.Namespace) -> str:
+    file, colon, name = options.target.rpartition(":")
+    if not colon or not name.isidentifier():
+        raise Failed(2, "no target", target=options.target)
+    if not Path(file).is_file():
+        raise Failed(2, "no file", file=file)
+    variables = _run(file)
+    graph = _trace(file, name, variables, options.module)
+    if options.format == "text":
+        return graph.to_text(options.limit, options.lang)
+    if options.format == "json":
+        return json.dumps(graph.to_dict(), ensure_ascii=False, indent=1)
+    return str(getattr(graph, f"to_{options.format}")())
+
+
+def _run(file: str) -> dict[str, Any]:
+    """The variables of the script after a run. runpy would lose them where the script ends by ``sys.exit()``."""
+    script = ModuleType("__main__")
+    script.__file__ = str(Path(file).absolute())
+    sys.modules["__main__"] = script
+    sys.argv = [file]
+    # With -P, Python looks for modules neither here nor beside the script.
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = str(Path(file).resolve().parent)
+    try:
+        exec(compile(Path(file).read_bytes(), script.__file__, "exec", dont_inherit=True), script.__dict__)
+    except SystemExit as ended:
+        if ended.code not in (None, 0):
+            raise Failed(1, "exited", file=file, code=ended.code) from ended
+    except Exception as error:
+        # The first frame is this one.
+        frames = error.__traceback__ and error.__traceback__.tb_next
+        traceback.print_exception(type(error), error, frames)
+        sys.exit(1)
+    finally:
+        sys.stdout.flush()
+    return script.__dict__
+
+
+def _trace(file: str, name: str, variables: dict[str, Any], module: str | None) -> Graph:
+    start = _variable(file, name, variables)
+    model = None if module is None else _variable(file, module, variables)
+    if module is not None and not isinstance(model, nn.Module):
+        raise Failed(2, "no module", name=module, kind=type(model).__name__)
+    try:
+        graph = trace(start, model)
+    except TypeError as error:
+        raise Failed(2, "no tensor", name=name, kind=type(start).__name__) from error
+    except ValueError as error:
+        raise Failed(2, "no graph", name=name) from error
+    return graph if model is not None else trace(start, _names(graph, variables))
+
+
+def _variable(file: str, name: str, variables: dict[str, Any]) -> Any:
+    if name not in variables:
+        tensors = [known for known, value in variables.items() if isinstance(value, torch.Tensor)]
+        near = get_close_matches(name, variables) or tensors[:5] or ["—"]
+        raise Failed(2, "no variable", file=file, name=name, near=", ".join(near))
+    return variables[name]
+
+
+def _names(graph: Graph, variables: dict[str, Any]) -> nn.Module | dict[str, torch.Tensor]:
+    """The one model that the graph goes through; or else all tensors that the script's variables hold, by name."""
+    leaves = {node.fn.variable for node in graph.nodes if node.name == "AccumulateGrad"}  # type: ignore[attr-defined]
+    models = {
+        value: name
+        for name, value in variables.items()
+        if isinstance(value, nn.Module) and not leaves.isdisjoint(value.parameters())
+    }
+    inner = {part for model in models for part in model.modules() if part is not model}
+    outer = [model for model in models if model not in inner]
+    if len(outer) == 1:
+        return outer[0]
+    names = {
+        f"{models[model]}.{part}": tensor for model in outer for part, tensor in model.named_parameters()
+    }
+    return {**names, **{name: value for name, value in variables.items() if isinstance(value, torch.Tensor)}}
+
+
+def _write(text: str, file: str | None, out: int) -> None:
+    """Write UTF-8 on every system, and end quietly where the reader, such as ``head``, has had enough."""
+    try:
+        with os.fdopen(out, "wb") if file is None else Path(file).open("wb") as stream:
+            stream.write(text.encode(errors="backslashreplace"))
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        raise Failed(2, "not written", file=file or "stdout", reason=error.strerror) from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
