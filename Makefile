@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test record site
+.PHONY: help serve test record site bench
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -13,15 +13,21 @@ serve: site ## build both languages and serve them on http://127.0.0.1:8000/ (PO
 	@$(BIN)/python tools/serve.py --port $(PORT)
 
 test: .venv/test.installed ## run every test, the pages' code included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-# Without tests/: they hold the recordings against the runs, and fail until there are new ones.
+# Without tests/: they hold the recordings against the runs, and fail until there are new ones. The API pages come from
+# the docstrings, and are run as pages afterwards.
 record: .venv/test.installed ## run the pages and rewrite their outputs, figures and notebooks
-	$(BIN)/python -m pytest --record gradfn_tutorial README.md README.zh.md docs
+	$(BIN)/python -m pytest --record gradfn_tutorial
+	$(BIN)/python tools/api.py
+	$(BIN)/python -m pytest --record README.md README.zh.md docs
 	$(BIN)/python tools/notebooks.py
 
 site: .venv/site.installed ## build both languages into site/
 	@$(BIN)/python tools/site.py
+
+bench: .venv/bench.installed ## time the helper package against other tools and rewrite the table of the documentation
+	$(BIN)/python tools/bench.py --record
 
 # One stamp for each extra: pip runs again only when what it would install has changed.
 .venv/%.installed: pyproject.toml constraints.txt | .venv/created

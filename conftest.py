@@ -49,6 +49,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--record"):
         session.config.stash[RECORDED] = blocks.write_recordings()
+    # One of several processes: make test runs the files in two.
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["blocks"] = (dict(blocks.found_blocks), dict(blocks.ran_blocks))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    # Each process has found all blocks and run some.
+    found, ran = node.workeroutput["blocks"]
+    blocks.found_blocks |= found
+    blocks.ran_blocks.update(ran)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
