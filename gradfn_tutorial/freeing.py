@@ -31,9 +31,11 @@ def make_safe_to_free(nodes: Sequence[Node]) -> None:
     if len(nodes) <= 2 * DEPTH:
         return
     height = [0] * len(nodes)
-    # For each node, the nodes of lower levels that its ways down come to first. Level 0 needs no stop: nothing is behind it.
-    ways_out: list[frozenset[Node]] = [frozenset()] * len(nodes)
-    entries: dict[Node, frozenset[Node]] = {}
+    # For each level, the nodes of lower levels that its ways down come to first, and a bit for each. Level 0 needs no
+    # stop: nothing is behind it.
+    bits: dict[int, dict[Node, int]] = {}
+    # For each node, the bits of those that its own ways come to.
+    ways_out = [0] * len(nodes)
     for node in reversed(nodes):
         own_height = 0
         for edge in node.inputs:
@@ -45,24 +47,20 @@ def make_safe_to_free(nodes: Sequence[Node]) -> None:
         level = own_height // DEPTH
         if level < 2:
             continue
-        ways: frozenset[Node] = frozenset()
+        ways = 0
+        bit_of = bits.setdefault(level, {})
         for edge in node.inputs:
             if edge is None:
                 continue
             below = edge.node
             level_below = height[below.index] // DEPTH
             if level_below == level:
-                ways_on = ways_out[below.index]
+                ways |= ways_out[below.index]
             elif level_below > 0:
-                ways_on = entries.setdefault(below, frozenset([below]))
-            else:
-                continue
-            # Most nodes have one way on: they share one set.
-            if not ways:
-                ways = ways_on
-            elif ways_on is not ways and not ways_on <= ways:
-                ways |= ways_on
+                ways |= bit_of.setdefault(below, 1 << len(bit_of))
         ways_out[node.index] = ways
-    for node in entries:
+    for node in {node for bit_of in bits.values() for node in bit_of}:
+        ways = ways_out[node.index]
+        bit_of = bits.get(height[node.index] // DEPTH, {})
         metadata = cast("dict[str, list[TorchNode]]", node.fn.metadata)
-        metadata[KEY] = [other.fn for other in ways_out[node.index]]
+        metadata[KEY] = [other.fn for other, bit in bit_of.items() if ways & bit]

@@ -17,7 +17,7 @@ from torch.autograd.graph import Node as TorchNode
 from gradfn_tutorial import dot, mermaid, svg, text
 from gradfn_tutorial.freeing import make_safe_to_free
 from gradfn_tutorial.layers import Layers
-from gradfn_tutorial.state import gradient_edge, node_name, number_in, read_grad, shape_of
+from gradfn_tutorial.state import gradient_edge, is_stale_view, node_name, number_in, read_grad, shape_of
 
 Names = Union[nn.Module, Mapping[str, torch.Tensor]]
 Start = Union[torch.Tensor, Sequence[torch.Tensor], TorchNode, "Node"]
@@ -57,6 +57,12 @@ class Node:
         self.module: str | None = None
         self.tensors: tuple[str, ...] = ()
         self.grad: str | None = None
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "A node cannot be pickled or deep-copied, nor can what holds it: it stands for an object of torch's that is part of "
+            "a graph. Keep graph.to_dict(), or trace the copy."
+        )
 
     @property
     def label(self) -> str:
@@ -385,10 +391,18 @@ class Graph:
         if isinstance(target, str):
             return self._named(target)
         if isinstance(target, Node):
-            found = [node for node in self.nodes if node is target]
+            found = [node for node in self.nodes if node.fn is target.fn]
         elif isinstance(target, torch.Tensor):
-            found = [node for node in self.nodes if _leaf_of(node) is target]
-            found = found or [node for node in self.nodes if node.fn is target.grad_fn]
+            made_by = _made_by(target)
+            # An operation with several results may be here for the sake of another one.
+            reached = made_by is not None and any(
+                edge.node.fn is made_by and edge.output_nr == target.output_nr for edge in self.edges
+            )
+            found = [
+                node
+                for node in self.nodes
+                if _leaf_of(node) is target or (node.fn is made_by and (reached or node in self.roots))
+            ]
         elif isinstance(target, TorchNode):
             found = [node for node in self.nodes if node.fn is target]
         else:
@@ -430,10 +444,13 @@ def trace(start: Start, module: Names | None = None) -> Graph:
 
     Raises:
         TypeError: ``start`` or ``module`` is something else.
-        ValueError: a tensor in ``start`` has no graph.
+        ValueError: a tensor in ``start`` has no graph, or a tensor here is a view that torch refuses to look at, because
+            its base was modified in place.
 
     The order of ``Graph.nodes`` is the engine's: of the nodes whose gradient is complete, the one made last runs first,
-    and an AccumulateGrad runs at once (PyTorch's C++ engine sorts its queue by ``sequence_nr``).
+    and an AccumulateGrad runs at once (PyTorch's C++ engine sorts its queue by ``sequence_nr``). AccumulateGrads that
+    become complete together stand by slot; from three on, the engine may take them in another order (measured on
+    torch 2.13).
 
     ```python
     import torch
@@ -516,9 +533,19 @@ def _roots(start: Start) -> list[tuple[TorchNode, str]]:
     raise TypeError(f"trace() takes a tensor, a tuple of tensors or a node, got {got}.{hint}")
 
 
+def _made_by(tensor: torch.Tensor) -> TorchNode | None:
+    if is_stale_view(tensor):
+        raise ValueError(
+            f"This tensor of shape {shape_of(tensor)} is a view whose base was modified in place since, and torch refuses "
+            "to tell its grad_fn. Take the view after the modification."
+        )
+    return tensor.grad_fn
+
+
 def _root_of(tensor: torch.Tensor, expression: str) -> tuple[TorchNode, str]:
-    if tensor.grad_fn is not None:
-        return tensor.grad_fn, expression + ".grad_fn"
+    made_by = _made_by(tensor)
+    if made_by is not None:
+        return made_by, expression + ".grad_fn"
     edge = gradient_edge(tensor)
     if edge is not None:
         return edge.node, f"torch.autograd.graph.get_gradient_edge({expression}).node"
@@ -582,14 +609,14 @@ def _engine_order(found: Iterable[Node], upward: list[tuple[Node, Node]]) -> lis
     for node, leaf in upward:
         if leaf.name == "AccumulateGrad" and (leaf not in last_use or node.index <= last_use[leaf].index):
             last_use[leaf] = node
-    complete_after: dict[Node, list[Node]] = {}
-    for leaf, node in last_use.items():
-        complete_after.setdefault(node, []).append(leaf)
+    is_last = set(last_use.values())
     order = [node for node in found if node.name == "AccumulateGrad" and node not in last_use]
     for node in operations:
         order.append(node)
-        if node in complete_after:
-            order += complete_after[node]
+        if node in is_last:
+            # By slot; of several slots, a leaf is complete at the last one.
+            leaves = [e.node for e in reversed(node.inputs) if e is not None and last_use.get(e.node) is node]
+            order += reversed(dict.fromkeys(leaves))
     for index, node in enumerate(order):
         node.index = index
     return order
@@ -626,7 +653,8 @@ def _name_tensors(found: dict[TorchNode, Node], names: Mapping[torch.Tensor, tup
             node.parameters = names.get(leaf, ())
             node.grad = _in_words(leaf.grad)
     for tensor, given in names.items():
-        node_of = found.get(tensor.grad_fn) if tensor.grad_fn is not None else None
+        made_by = _made_by(tensor)
+        node_of = found.get(made_by) if made_by is not None else None
         if node_of is not None:
             node_of.tensors += given
             # An operation with several results has a gradient for each.

@@ -10,11 +10,13 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.modules.conv import _ConvNd
+from torch.nn.utils.parametrize import ParametrizationList
 
 from gradfn_tutorial.owners import Calls, calls_of
+from gradfn_tutorial.state import COMPILED
 
 if TYPE_CHECKING:
-    from gradfn_tutorial.graph import Edge, Node
+    from gradfn_tutorial.graph import Node
 
 # What the operation of a layer is called, in parts of the name that the torch versions from 1.4 to 2.15 and their devices
 # share. A layer of another class owns every node into which its parameters lead together with something else.
@@ -26,6 +28,9 @@ OPERATIONS: dict[type[nn.Module], tuple[str, ...]] = {
     nn.Embedding: ("Embedding",),
     nn.EmbeddingBag: ("EmbeddingBag",),
     nn.Linear: ("AddmmB", "MmB", "BmmB", "BaddbmmB", "LinearB"),
+    nn.RNNBase: ("Rnn", "RNN", "Lstm", "AddmmB", "MmB"),
+    nn.RNNCellBase: ("AddmmB", "MmB"),
+    nn.PReLU: ("Prelu", "PRelu", "PreLU"),
 }
 # Nodes that only reshape, convert or copy what they are given.
 WRAPPERS = frozenset(
@@ -55,14 +60,17 @@ class Layer:
         self.name = name
         self.operations = _operations_of(module)
         self.is_linear = isinstance(module, nn.Linear)
-        self.alone: tuple[Layer, ...] = (self,)
+        self.alone = frozenset([self])
 
 
 class Layers:
     """The layers of ``module``: ``parameters`` holds all names of each parameter, ``name`` fills in ``node.module``."""
 
     def __init__(self, module: nn.Module) -> None:
-        self._modules: dict[str, nn.Module] = dict(module.named_modules(remove_duplicate=False))
+        try:
+            self._modules = dict(module.named_modules(remove_duplicate=False))
+        except RecursionError:  # A module that holds one that holds it has no end of names.
+            self._modules = dict(module.named_modules())
         self._calls = calls_of(module)
         self.parameters: dict[torch.Tensor, tuple[str, ...]] = {}
         self._owner: dict[str, Layer] = {}
@@ -72,8 +80,7 @@ class Layers:
             # same and takes as long as the walk of a graph; where it is gone, trace(loss, module) fails.
             if not inner._parameters:
                 continue
-            # A parametrised weight lies in conv.parametrizations.weight, and the layer that uses it is conv.
-            used_in = f".{name}".partition(".parametrizations.")[0].removeprefix(".")
+            used_in = self._user(name)
             user = self._modules[used_in]
             layer = layers.get(user)
             if layer is None:
@@ -89,6 +96,19 @@ class Layers:
         self._name_operations(nodes)
         if self._calls is not None:
             self._name_what_was_called(nodes, self._calls)
+
+    def _user(self, name: str) -> str:
+        """The dotted name of the module whose forward uses the parameters that lie in the module of this name."""
+        before, found, after = f".{name}".partition(".parametrizations.")
+        if found:
+            outer = before.removeprefix(".")
+            weight = f"{outer}.".lstrip(".") + f"parametrizations.{after.partition('.')[0]}"
+            # A parametrised weight lies in conv.parametrizations.weight, and the layer that uses it is conv.
+            if isinstance(self._modules[weight], ParametrizationList):
+                return outer
+        while isinstance(self._modules[name], (nn.ParameterList, nn.ParameterDict)) and name:
+            name = name.rpartition(".")[0]
+        return name
 
     def __contains__(self, name: str) -> bool:
         return name in self._modules
@@ -117,7 +137,9 @@ class Layers:
             )
         found = self._operations_among(nodes, set(names))
         if not found:
-            reasons = " ".join(f"{name}: {self._why_none(name, nodes)}" for name in names)
+            reasons = " ".join([f"{name}: {self._why_none(name, nodes)}" for name in names[:3]])
+            if len(names) > 3:
+                reasons += f" And so on, for {len(names):,} layers."
             raise LookupError(f"No node in this graph can be told to be a {kind.__name__}. {reasons}")
         return found
 
@@ -142,15 +164,16 @@ class Layers:
         for name, made in made_in.items():
             parts = _operations_of(self._modules[name])
             named_so = [node for node in made if _is_called(node.name, parts)]
+            found = named_so or [node for node in made if node.name not in WRAPPERS]
             # All that nn.Flatten makes is a view, and that is its operation.
-            operations.update(named_so or [node for node in made if node.name not in WRAPPERS] or made)
+            operations.update(found or (made if not parts else ()))
         return tuple([node for node in nodes if node in operations])
 
     def _name_operations(self, nodes: Sequence[Node]) -> None:
         # For each node that is made from parameters alone: the layers that all of those parameters belong to.
-        made_from: dict[Node, tuple[Layer, ...]] = {}
+        made_from: dict[Node, frozenset[Layer]] = {}
         for node in reversed(nodes):
-            common: tuple[Layer, ...] | None = None
+            common: frozenset[Layer] | None = None
             from_parameters_alone = True
             for edge in node.inputs:
                 if edge is None:
@@ -161,7 +184,7 @@ class Layers:
                 elif common is None:
                     common = owners
                 elif owners is not common:
-                    common = tuple([layer for layer in common if layer in owners])
+                    common &= owners
             if common is None:
                 if node.parameters:
                     made_from[node] = self._owners(node.parameters)
@@ -169,14 +192,15 @@ class Layers:
             is_wrapper = node.name in WRAPPERS
             if not is_wrapper:
                 # A weight that an Embedding and a Linear share: only one of them has an operation of this name.
-                users = [layer for layer in common if _is_operation(node, layer, made_from)]
+                users = [layer for layer in common if _is_operation(node, layer, from_parameters_alone)]
                 if len(users) == 1:
                     node.module = users[0].name
                     continue
-            if from_parameters_alone and (is_wrapper or (len(common) == 1 and common[0].operations)):
+            if from_parameters_alone and (is_wrapper or (len(common) == 1 and next(iter(common)).operations)):
                 made_from[node] = common
 
     def _name_what_was_called(self, nodes: Sequence[Node], calls: Calls) -> None:
+        called_of: dict[Node, str | None] = {}
         first, end, called = calls.span(0)
         for node in nodes:
             # An AccumulateGrad belongs to its tensor, and its number (the highest there is) tells nothing.
@@ -184,21 +208,24 @@ class Layers:
                 continue
             if not first <= (number := node.fn._sequence_nr()) < end:
                 first, end, called = calls.span(number)
-            if called is None or node.module == called:
-                continue
+            called_of[node] = called
+        if not any(name is not None for name in called_of.values()):
+            return  # Another forward pass made this graph.
+        for node, called in called_of.items():
             # The forward of an inner module may never be called though its parameters are used (out_proj in
             # nn.MultiheadAttention): then the parameters tell more.
-            if node.module is None or not (called == "" or node.module.startswith(called + ".")):
+            inside = called == "" or (called and node.module and node.module.startswith(called + "."))
+            if node.module is None or not inside:
                 node.module = called
 
-    def _owners(self, parameters: tuple[str, ...]) -> tuple[Layer, ...]:
-        owners = self._owner[parameters[0]].alone
-        for name in parameters[1:]:
-            if self._owner[name] not in owners:
-                owners = (*owners, self._owner[name])
-        return owners
+    def _owners(self, parameters: tuple[str, ...]) -> frozenset[Layer]:
+        if len(parameters) == 1:
+            return self._owner[parameters[0]].alone
+        return frozenset([self._owner[name] for name in parameters])
 
     def _why_none(self, name: str, nodes: Sequence[Node]) -> str:
+        if any(node.name == COMPILED for node in nodes):
+            return f"it may be in the compiled part of the model, which is one node, {COMPILED}, and shows no layers."
         layer = self._modules[name]
         parameters = dict(layer.named_parameters())
         own = dict(layer.named_parameters(recurse=False))
@@ -227,23 +254,29 @@ def _operations_of(layer: nn.Module) -> tuple[str, ...]:
     return next((parts for kind, parts in OPERATIONS.items() if isinstance(layer, kind)), ())
 
 
-def _is_operation(node: Node, layer: Layer, made_from: dict[Node, tuple[Layer, ...]]) -> bool:
+def _is_operation(node: Node, layer: Layer, from_parameters_alone: bool) -> bool:
     if not layer.operations:
-        return any(edge is None or edge.node not in made_from for edge in node.inputs)
-    if not _is_called(node.name, layer.operations):
-        return False
-    # A product of the weight with itself, as in a penalty, is no operation of the layer.
-    data = _data_of_linear(node) if layer.is_linear else None
-    return data is None or data.node not in made_from
+        # A None beside parameters alone may be data or a number, as in a penalty.
+        return not from_parameters_alone
+    return _is_called(node.name, layer.operations) and (not layer.is_linear or _takes_transposed(node))
 
 
 @cache
 def _is_called(name: str, parts: tuple[str, ...]) -> bool:
-    return any(part in name for part in parts)
+    # ConvolutionBackwardBackward0 is the derivative of a derivative.
+    return any(part in name for part in parts) and "BackwardBackward" not in name
 
 
-def _data_of_linear(node: Node) -> Edge | None:
-    """What stands in the place of the data in linear(data, weight, bias), mm(data, weight), addmm(bias, data, weight)."""
-    if "LinearB" in node.name or len(node.inputs) < 2:
-        return node.inputs[0]
-    return node.inputs[-2]
+def _takes_transposed(node: Node) -> bool:
+    """Whether the last input of this product is a transpose, as a Linear's weight is.
+
+    A derivative of the layer, or what makes a parametrised weight, takes the weight as it lies or transposed twice.
+    """
+    if "LinearB" in node.name:
+        return True
+    transposes = 0
+    edge = node.inputs[-1]
+    while edge is not None and edge.node.name in WRAPPERS:
+        transposes += edge.node.name.startswith(("TB", "Transpose", "Permute"))
+        edge = edge.node.inputs[0]
+    return transposes % 2 == 1

@@ -42,9 +42,22 @@ def two_branches(length: int, drop_first: str) -> None:
     kept.clear()
 
 
+def grid(length: int, _: str) -> None:
+    # Every cell goes on to two, so that few nodes have the same ways on.
+    side = int(length**0.5)
+    x = torch.ones(1, requires_grad=True)
+    row = [x] * side
+    for _ in range(side):
+        cell = x
+        row = [cell := cell + above for above in row]
+    loss = row[-1]
+    del row, cell
+    assert len(trace(loss).nodes) == side * side + 1
+
+
 def main(length: int) -> None:
     cases = [(chain, name) for name in ("loss", "middle", "graph", "overlap")]
-    cases += [(two_branches, name) for name in ("first", "second")]
+    cases += [(two_branches, name) for name in ("first", "second")] + [(grid, "grid")]
     for case, drop_first in cases:
         print(case.__name__, drop_first, "first", flush=True)
         case(length, drop_first)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import json
+import os
+import pickle
 import random
 import subprocess
 import sys
@@ -345,6 +348,79 @@ def test_a_penalty_on_a_weight_is_not_the_layers_operation() -> None:
     assert [node.name for node in graph.layer("fc1")] == ["AddmmBackward0"]
 
 
+def test_a_penalty_on_a_layer_of_any_class_is_not_its_operation() -> None:
+    lstm, x = nn.LSTM(3, 4), torch.randn(5, 2, 3)
+    (node,) = trace(lstm(x)[0].sum() + (lstm.weight_ih_l0 * 0.1).sum(), lstm).layer("")
+    assert "Mul" not in node.name
+    model = nn.Sequential(nn.Linear(2, 2), nn.PReLU())
+    (node,) = trace(model(torch.randn(1, 2)).sum() + (model[1].weight - 0.25).abs().sum(), model).layer("1")
+    assert "Sub" not in node.name
+
+
+def test_what_makes_a_parametrised_weight_is_not_the_layers_operation() -> None:
+    for bias in (True, False):
+        model = nn.Sequential(nn.utils.parametrizations.orthogonal(nn.Linear(3, 3, bias=bias)))
+        graph = trace(model(torch.randn(2, 3)).sum(), model)
+        (node,) = graph.layer("0")
+        assert node is graph.roots[0].inputs[0].node
+
+
+def test_a_derivative_of_a_layer_is_not_the_layers_operation() -> None:
+    model = nn.Sequential(nn.Conv1d(1, 2, 1), nn.Tanh(), nn.Conv1d(2, 1, 1), nn.Flatten(), nn.Linear(2, 1))
+    x = torch.randn(1, 1, 2, requires_grad=True)
+    (grad,) = torch.autograd.grad(model(x).sum(), x, create_graph=True)
+    graph = trace(grad.pow(2).sum(), model)
+    assert graph.find("BackwardBackward")
+    assert [node.name for node in graph.layers(nn.Conv1d)] == ["ConvolutionBackward0"]
+    with pytest.raises(LookupError, match="can be told to be layer '4'"):
+        graph.layer("4")
+
+
+def test_leaves_that_are_complete_at_once_stand_by_slot() -> None:
+    a, b = leaf(2), leaf(2)
+    both = torch.stack([a, b]).sum(0)
+    graph = trace((b * 3 + both).sum(), {"a": a, "b": b})
+    assert [node.label for node in graph.nodes[-2:]] == ["a", "b"]
+
+
+def test_a_module_that_holds_itself_can_be_traced() -> None:
+    model = nn.Sequential(nn.Linear(2, 2))
+    model[0].parent = model
+    assert [node.name for node in trace(model(torch.ones(1, 2)).sum(), model).layer("0")] == [
+        "AddmmBackward0"
+    ]
+
+
+def test_a_module_called_parametrizations_is_a_module_like_others() -> None:
+    model = nn.ModuleDict({"parametrizations": nn.ModuleDict({"fc": nn.Linear(2, 2)})})
+    loss = model["parametrizations"]["fc"](torch.ones(1, 2)).sum()
+    assert [node.module for node in trace(loss, model).layers(nn.Linear)] == ["parametrizations.fc"]
+
+
+def test_a_node_of_another_trace_is_the_same_node() -> None:
+    loss, _ = conv_net()
+    first, second = trace(loss), trace(loss)
+    assert second.path(first.nodes[5]).node is second.nodes[5]
+
+
+def test_a_result_that_is_not_used_has_no_path() -> None:
+    x = leaf(3)
+    used, unused, _ = (x * 2).unbind()
+    graph = trace(used * 1)
+    assert graph.path(used).node.name == "UnbindBackward0"
+    with pytest.raises(LookupError, match="This tensor is not in the graph"):
+        graph.path(unused)
+
+
+def test_a_graph_is_not_copied_or_pickled_half() -> None:
+    graph = trace(leaf(1) * 2)
+    for attempt in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(
+            TypeError, match=r"A node cannot be pickled or deep-copied.* Keep graph.to_dict()"
+        ):
+            attempt(graph)
+
+
 def test_a_layer_used_twice_has_two_nodes_and_a_shared_weight_both_names() -> None:
     first, second = nn.Linear(3, 3), nn.Linear(3, 3)
     second.weight = first.weight
@@ -407,7 +483,12 @@ def chain(length: int) -> torch.Tensor:
 
 def test_a_deep_graph_can_be_dropped_in_any_order() -> None:
     script = Path(__file__).with_name("deep.py")
-    done = subprocess.run([sys.executable, script, "100000"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, script, "100000"],
+        env=os.environ | {"PYTHONPATH": str(script.parent.parent)},
+        capture_output=True,
+        text=True,
+    )
     said = f"exit status {done.returncode} after:\n{done.stdout}{done.stderr[-500:]}"
     assert done.returncode == 0, said
     assert "all dropped" in done.stdout, said
@@ -485,6 +566,13 @@ def test_garbage_collection_is_left_as_it_was() -> None:
         gc.enable()
 
 
+def stale_view() -> torch.Tensor:
+    base = leaf(4, 2) * 1
+    view, _ = base.split(2)
+    base.mul_(2)
+    return view
+
+
 def frozen_convnet() -> Graph:
     model = ConvNet()
     model.conv1.requires_grad_(False)
@@ -537,6 +625,13 @@ def graph_of_convnet() -> Graph:
         (lambda: graph_of_convnet().path(leaf(2)), LookupError, "This tensor is not in the graph"),
         (lambda: graph_of_convnet().path(leaf(2).exp().grad_fn), LookupError, "ExpBackward0 object"),
         (lambda: graph_of_convnet().path(3), TypeError, "takes a node, a tensor or a dotted name, got int."),
+        (lambda: trace(stale_view()), ValueError, "(2, 2) is a view whose base was modified in place since"),
+        (
+            lambda: trace(leaf(1) * 2, {"view": stale_view()}),
+            ValueError,
+            "Take the view after the modification.",
+        ),
+        (lambda: trace(leaf(1) * 2).path(stale_view()), ValueError, "and torch refuses to tell its grad_fn."),
         (lambda: trace(leaf(1) * 2).to_text(limit=0), ValueError, "and at least 1, got 0."),
         (lambda: trace(leaf(1) * 2).to_text(lang="fr"), ValueError, "lang is one of ['en', 'zh'], got 'fr'."),
     ],

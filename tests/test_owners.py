@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from gradfn_tutorial import owners, trace
+from gradfn_tutorial import Graph, owners, trace
 from gradfn_tutorial.models import ConvNet
 from gradfn_tutorial.owners import calls_of
 
@@ -215,6 +218,112 @@ def test_what_is_kept_goes_with_the_module() -> None:
     assert calls() is None
 
 
+def test_each_thread_has_a_record_of_its_own() -> None:
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+
+    def another_forward_pass() -> torch.Tensor:
+        # Nodes in front of the model's, so that the numbers differ from those of the other thread.
+        x = (torch.ones(1, 2, requires_grad=True) * 2).exp()
+        with owners(model):
+            return model(x).sum()
+
+    def in_a_thread_that_has_made_no_node() -> Graph:
+        with owners(model):
+            loss = model(torch.ones(1, 2)).sum()
+        with ThreadPoolExecutor(1) as other:
+            other.submit(another_forward_pass).result()
+        return trace(loss, model)
+
+    with ThreadPoolExecutor(1) as thread:
+        graph = thread.submit(in_a_thread_that_has_made_no_node).result()
+    assert operations(graph)["1"] == ["ReluBackward0"]
+    assert [node.name for node in graph.layer("2")] == ["AddmmBackward0"]
+    # Traced in a thread that has seen no forward pass, the same graph has the layers that parameters tell.
+    with ThreadPoolExecutor(1) as thread:
+        loss = thread.submit(another_forward_pass).result()
+    with ThreadPoolExecutor(1) as thread:
+        told = thread.submit(trace, loss, model).result()
+    assert {node.module for node in told.nodes} == {None, "0", "2"}
+
+
+def test_a_derivative_is_not_the_layers_operation() -> None:
+    model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    x = torch.randn(1, 2, requires_grad=True)
+    with owners(model):
+        out = model(x).sum()
+    (grad,) = torch.autograd.grad(out, x, create_graph=True)
+    graph = trace(grad.pow(2).sum(), model)
+    with pytest.raises(LookupError, match="can be told to be layer '2'"):
+        graph.layer("2")
+    (node,) = graph.layer("0")
+    assert node.name == "AddmmBackward0"
+    assert {node.module for node in graph.find("PowBackward")} == {None}
+
+
+def test_a_container_of_parameters_owns_nothing() -> None:
+    class Lists(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weights = nn.ParameterList([nn.Parameter(torch.randn(3, 3)) for _ in range(2)])
+            self.biases = nn.ParameterDict({"last": nn.Parameter(torch.randn(3))})
+
+        def forward(self, x):
+            hidden = nn.functional.linear(x, self.weights[0])
+            return nn.functional.linear(hidden, self.weights[1], self.biases["last"])
+
+    model = nn.ModuleDict({"inner": Lists()})
+    with owners(model):
+        loss = model["inner"](torch.randn(1, 3)).sum()
+    assert [node.name for node in trace(loss, model).layer("inner")] == ["AddmmBackward0", "MmBackward0"]
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning", "ignore:`torch.jit:FutureWarning")
+def test_a_scripted_part_belongs_to_the_module_round_it() -> None:
+    scripted = torch.jit.script(nn.ReLU())
+    model = nn.Sequential(nn.Linear(2, 3), scripted)
+    with owners(model):
+        loss = model(torch.ones(1, 2)).sum()
+    assert operations(trace(loss, model))[""] == ["ReluBackward0"]
+    with pytest.raises(TypeError, match="got RecursiveScriptModule, which torch"), owners(scripted):
+        pass
+
+
+def test_a_module_that_was_never_entered_leaves_nothing() -> None:
+    class Falls(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = nn.Linear(2, 2)
+            self.second = nn.Linear(2, 2)
+
+        def forward(self, x):
+            try:
+                return self.first(x)
+            except ValueError:
+                return self.second(x).relu()
+
+    def refuse(*_):
+        raise ValueError
+
+    model = Falls()
+    with owners(model):
+        model.first.register_forward_pre_hook(refuse, prepend=True)
+        out = model(torch.ones(1, 2))
+    made = operations(trace(out, model))
+    assert (made[""], made["second"]) == (["ReluBackward0"], ["AddmmBackward0", "TBackward0"])
+
+
+def test_a_copy_made_inside_the_block_is_not_watched() -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    with owners(model):
+        copied, pickled = copy.deepcopy(model), pickle.loads(pickle.dumps(model))
+        loss = model(torch.ones(1, 2)).sum()
+        copied(torch.ones(1, 2))
+        pickled(torch.ones(1, 2))
+    assert operations(trace(loss, model))["1"] == ["ReluBackward0"]
+    copied(torch.ones(1, 2))
+    assert [len(calls_of(model)._starts), calls_of(copied)] == [6, None]
+
+
 @pytest.mark.parametrize("use_reentrant", [False, True])
 def test_checkpointing(use_reentrant: bool) -> None:
     class Checkpointed(nn.Module):
@@ -241,15 +350,20 @@ def test_a_compiled_region_is_one_node_of_no_module() -> None:
     compiled = torch.compile(model, backend="aot_eager")
     with owners(model):
         loss = compiled(torch.randn(1, 3)).sum()
-    made = operations(trace(loss, model))
-    assert made[None] == ["SumBackward0", "CompiledFunctionBackward"]
+    graph = trace(loss, model)
+    assert operations(graph)[None] == ["SumBackward0", "CompiledFunctionBackward"]
+    with pytest.raises(LookupError, match="it may be in the compiled part of the model"):
+        graph.layer("0")
 
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
         (3, "owners() takes a module, got int. Pass the model that you call."),
-        (torch.compile(nn.ReLU(), backend="aot_eager"), "got what torch.compile() returned"),
+        (
+            torch.compile(nn.ReLU(), backend="aot_eager"),
+            "got OptimizedModule, which torch.compile() or torch.jit made of one",
+        ),
     ],
     ids=["number", "compiled"],
 )
