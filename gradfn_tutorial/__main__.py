@@ -7,15 +7,17 @@ import json
 import os
 import sys
 import traceback
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 import torch
 from torch import nn
 
 from gradfn_tutorial.graph import Graph, trace
+from gradfn_tutorial.state import is_stale_view
 
 WORDS = {
     "en": {
@@ -24,6 +26,8 @@ WORDS = {
         "no variable": "{file} has no variable {name!r} at its top level. It has {near}.",
         "no tensor": "{name} is a {kind}. A graph starts at a tensor, a tuple of tensors or a node.",
         "no graph": "{name} has no graph: it was not computed, with grad mode on, from a tensor that requires grad.",
+        "stale": "{name} is a view whose base was modified in place since, and torch no longer tells its graph. "
+        "Take the view after the modification.",
         "no module": "--module takes a variable that holds a module, and {name} is a {kind}.",
         "not written": "{file!r} cannot be written: {reason}.",
         "exited": "{file} ended with exit status {code!r}, so no graph is shown.",
@@ -34,6 +38,7 @@ WORDS = {
         "no variable": "{file} 的顶层没有变量 {name!r}，有 {near}。",
         "no tensor": "{name} 是 {kind}。计算图要从张量、张量元组或节点开始。",
         "no graph": "{name} 没有计算图：它不是在开启梯度模式时由需要梯度的张量算出来的。",
+        "stale": "{name} 是视图，取出之后它的原张量被原地修改过，torch 不再给出它的图。在修改之后再取视图。",
         "no module": "--module 要的是存有模块的变量，而 {name} 是 {kind}。",
         "not written": "无法写入 {file!r}：{reason}。",
         "exited": "{file} 以退出状态 {code!r} 结束，因此不显示图。",
@@ -50,14 +55,19 @@ class Failed(Exception):
 
 def main() -> int:
     options = _parser().parse_args()
+    # The script may close or replace sys.stderr.
+    options.errors = open(2, "w", encoding=sys.stderr.encoding, errors="backslashreplace", closefd=False)  # noqa: SIM115
     # What the script and its children print goes to stderr, whatever means they print with.
     out = os.dup(1)
     os.dup2(2, 1)
     try:
-        _write(options.run(options) + "\n", options.output, out)
+        file = None if options.output is None else _writable(options.output)
+        _write(options.run(options) + "\n", file, out)
     except Failed as failed:
         status, key, values = failed.args
-        print(f"gradfn_tutorial: {WORDS[options.lang][key].format(**values)}", file=sys.stderr)
+        print(
+            f"gradfn_tutorial: {WORDS[options.lang][key].format(**values)}", file=options.errors, flush=True
+        )
         return int(status)
     return 0
 
@@ -103,7 +113,7 @@ def _graph(options: argparse.Namespace) -> str:
         raise Failed(2, "no target", target=options.target)
     if not Path(file).is_file():
         raise Failed(2, "no file", file=file)
-    variables = _run(file)
+    variables = _run(file, options.errors)
     graph = _trace(file, name, variables, options.module)
     if options.format == "text":
         return graph.to_text(options.limit, options.lang)
@@ -112,7 +122,7 @@ def _graph(options: argparse.Namespace) -> str:
     return str(getattr(graph, f"to_{options.format}")())
 
 
-def _run(file: str) -> dict[str, Any]:
+def _run(file: str, errors: TextIO) -> dict[str, Any]:
     """The variables of the script after a run. runpy would lose them where the script ends by ``sys.exit()``."""
     script = ModuleType("__main__")
     script.__file__ = str(Path(file).absolute())
@@ -126,13 +136,17 @@ def _run(file: str) -> dict[str, Any]:
     except SystemExit as ended:
         if ended.code not in (None, 0):
             raise Failed(1, "exited", file=file, code=ended.code) from ended
-    except Exception as error:
+    except BaseException as error:
         # The first frame is this one.
         frames = error.__traceback__ and error.__traceback__.tb_next
-        traceback.print_exception(type(error), error, frames)
+        traceback.print_exception(type(error), error, frames, file=errors)
+        errors.flush()
         sys.exit(1)
     finally:
-        sys.stdout.flush()
+        # The script may have closed them or put anything in their place, and Python flushes them once more at the end.
+        with suppress(Exception):
+            sys.stdout.flush()
+        sys.stdout = sys.stderr = errors
     return script.__dict__
 
 
@@ -141,6 +155,8 @@ def _trace(file: str, name: str, variables: dict[str, Any], module: str | None) 
     model = None if module is None else _variable(file, module, variables)
     if module is not None and not isinstance(model, nn.Module):
         raise Failed(2, "no module", name=module, kind=type(model).__name__)
+    if any(_is_stale(part) for part in (start if isinstance(start, (tuple, list)) else [start])):
+        raise Failed(2, "stale", name=name)
     try:
         graph = trace(start, model)
     except TypeError as error:
@@ -173,18 +189,39 @@ def _names(graph: Graph, variables: dict[str, Any]) -> nn.Module | dict[str, tor
     names = {
         f"{models[model]}.{part}": tensor for model in outer for part, tensor in model.named_parameters()
     }
-    return {**names, **{name: value for name, value in variables.items() if isinstance(value, torch.Tensor)}}
+    tensors = {name: value for name, value in variables.items() if isinstance(value, torch.Tensor)}
+    return {**names, **{name: tensor for name, tensor in tensors.items() if not is_stale_view(tensor)}}
 
 
-def _write(text: str, file: str | None, out: int) -> None:
+def _is_stale(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and is_stale_view(value)
+
+
+def _writable(file: str) -> Path:
+    """The path as it is meant before the script goes elsewhere, after a try that leaves everything as it was."""
+    path = Path(file).absolute()
+    is_new = not os.path.lexists(path)
+    try:
+        # To open a pipe and close it again would tell its reader that this was all.
+        if not path.is_fifo():
+            path.open("ab").close()
+        if is_new:
+            path.unlink()
+    except OSError as error:
+        raise Failed(2, "not written", file=file, reason=error.strerror) from error
+    return path
+
+
+def _write(text: str, file: Path | None, out: int) -> None:
     """Write UTF-8 on every system, and end quietly where the reader, such as ``head``, has had enough."""
     try:
-        with os.fdopen(out, "wb") if file is None else Path(file).open("wb") as stream:
+        with os.fdopen(out, "wb") if file is None else file.open("wb") as stream:
             stream.write(text.encode(errors="backslashreplace"))
     except BrokenPipeError:
         pass
     except OSError as error:
-        raise Failed(2, "not written", file=file or "stdout", reason=error.strerror) from error
+        where = "stdout" if file is None else str(file)
+        raise Failed(2, "not written", file=where, reason=error.strerror) from error
 
 
 if __name__ == "__main__":

@@ -88,11 +88,14 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         "en": (
             "{tensor} is a view, taken with grad mode off, of a tensor of shape {base}: its requires_grad is only the "
             "base's, and no graph leads to it.",
-            "Read the .grad of the base, or take the view with grad mode on and call retain_grad() on it.",
+            "Take the view with grad mode on, call retain_grad() on it, and compute the loss from it. If the loss is "
+            "computed from the base instead, the gradient goes there, and .grad keeps it if the base is a leaf or "
+            "retains it too.",
         ),
         "zh": (
             "{tensor}是在梯度模式关闭时取的视图，原张量形状 {base}：它的 requires_grad 只是原张量的，没有计算图通到它。",
-            "读原张量的 .grad；或者打开梯度模式再取视图，并对它调用 retain_grad()。",
+            "打开梯度模式再取视图，对它调用 retain_grad()，并用它来算 loss。如果 loss 是用原张量算的，梯度就在原张量那里："
+            "原张量是叶子，或者也调用过 retain_grad()，它的 .grad 才会留着。",
         ),
     },
     "loss-has-no-graph": {
@@ -123,13 +126,15 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "compiled": {
         "en": (
-            "{tensor} and what leads to the loss come out of one compiled function: the way between them, if there is "
-            "one, lies inside the node {node}, which hands out no gradient there.",
-            "Compute the loss without torch.compile, and call retain_grad() on the tensor before backward().",
+            "The loss's graph does not lead to {tensor}, but it holds {names}, one node for all operations of a compiled "
+            "function: a way to the tensor may lie inside, where no gradient is handed out.",
+            "Compute the loss without torch.compile or torch.jit, and call retain_grad() on the tensor before "
+            "backward().",
         ),
         "zh": (
-            "{tensor}和通向 loss 的结果出自同一个编译后的函数：它们之间即使有路，也在节点 {node} 里面，那里的梯度拿不出来。",
-            "不用 torch.compile 来算 loss，并在 backward() 之前对这个张量调用 retain_grad()。",
+            "loss 的图不通到{tensor}，但图里有 {names}，编译后的函数的全部运算合成了这样一个节点：通到这个张量的路可能在它里面，"
+            "那里的梯度拿不出来。",
+            "不用 torch.compile 或 torch.jit 来算 loss，并在 backward() 之前对这个张量调用 retain_grad()。",
         ),
     },
     "hidden-in-function": {
@@ -137,14 +142,15 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "The loss's graph does not show {tensor}, but it holds {names}, and the inside of a custom Function cannot "
             "be seen: either that uses the tensor, as checkpoint(use_reentrant=True) does with a block's parameters, "
             "and backward() has not run or .grad was cleared since; or the loss gives it no gradient.",
-            "Run loss.backward() and look again; or checkpoint with use_reentrant=False, which hides nothing, and ask "
-            "again.",
+            "Run loss.backward() and look again; or do without the custom Function (checkpoint: use_reentrant=False, "
+            "which hides nothing), and ask again.",
         ),
         "zh": (
             "loss 的图里看不到{tensor}，但图里有 {names}，自定义 Function 的内部是看不见的：要么里面用到了这个张量"
             "（checkpoint(use_reentrant=True) 就这样用到块里的参数），而 backward() 还没有运行，或者 .grad 后来被清掉了；"
             "要么 loss 给不了它梯度。",
-            "运行 loss.backward() 再看；或者做激活重计算时改用 use_reentrant=False，它什么也不藏，然后再问一次。",
+            "运行 loss.backward() 再看；或者不用自定义 Function（checkpoint 就改用 use_reentrant=False，它什么也不藏），"
+            "然后再问一次。",
         ),
     },
     "not-in-module": {
@@ -161,15 +167,15 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "not-reached": {
         "en": (
-            "The loss's graph does not lead to {tensor}: the loss was computed without it, the way was cut (detach(), "
-            ".data, grad mode off, an operation without a derivative), or the tensor was changed only afterwards "
-            "(requires_grad turned on, modified in place).",
+            "The loss's graph does not lead to {tensor}: the loss was computed without it (perhaps from another result "
+            "of the same operation), the way was cut (detach(), .data, grad mode off, an operation without a "
+            "derivative), or the tensor was changed only afterwards (requires_grad turned on, modified in place).",
             "Run the forward pass again so that the loss depends on the tensor as it is now, by differentiable "
             "operations and with grad mode on.",
         ),
         "zh": (
-            "loss 的图不通到{tensor}：算 loss 时没有用到它，半路被切断了（detach()、.data、梯度模式关闭、没有导数的运算），"
-            "或者张量是后来才改的（打开 requires_grad、原地操作）。",
+            "loss 的图不通到{tensor}：算 loss 时没有用到它（用的可能是同一个运算的另一个结果），半路被切断了"
+            "（detach()、.data、梯度模式关闭、没有导数的运算），或者张量是后来才改的（打开 requires_grad、原地操作）。",
             "重新做一次前向传播：打开梯度模式，用可求导的运算，让 loss 依赖现在的这个张量。",
         ),
     },

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.autograd.function import BackwardCFunction
 from torch.autograd.graph import Node as TorchNode
+from torch.nn.utils.parametrize import ParametrizationList
 
 from gradfn_tutorial.causes import COMMA, FAULT_OF_LOSS, NAMES, RETAIN_TOO, TEXTS
 from gradfn_tutorial.graph import Graph, trace
@@ -24,6 +25,10 @@ from gradfn_tutorial.state import (
     read_grad,
     shape_of,
 )
+
+# Each stands for a whole function. The second is what TorchScript makes of what it has run a few times (measured on torch 2.6
+# to 2.15).
+ONE_NODE = (COMPILED, "DifferentiableGraphBackward")
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,10 @@ def why_no_grad(
     The cause is one of a closed list, and each is proven by what can be seen from outside. Where several look alike, one
     cause names them all. Of several that hold at once, it is the one to mend first.
 
-    The causes are has-grad, torch-func, stale-view, inference-tensor, dtype, turned-off-after-forward, requires-grad-off,
-    no-grad-view, loss-has-no-graph, parametrized, compiled, hidden-in-function, not-in-module, not-reached, non-leaf,
-    nothing-since-retain-grad, backward-not-run-or-cleared and loss-not-given.
+    The causes are ``has-grad``, ``torch-func``, ``stale-view``, ``inference-tensor``, ``dtype``,
+    ``turned-off-after-forward``, ``requires-grad-off``, ``no-grad-view``, ``loss-has-no-graph``, ``parametrized``,
+    ``compiled``, ``hidden-in-function``, ``not-in-module``, ``not-reached``, ``non-leaf``,
+    ``nothing-since-retain-grad``, ``backward-not-run-or-cleared`` and ``loss-not-given``.
 
     Whether ``backward()`` has run cannot be seen: what it frees is told only by reading saved tensors, which may run
     somebody's code.
@@ -161,7 +167,7 @@ def _find(
         return "loss-has-no-graph", {}
     graph = trace(loss, module)
     if not _leads_to(graph, loss, tensor):
-        return _why_not_reached(tensor, graph, module)
+        return _why_not_reached(tensor, graph, loss, module)
     if tensor.is_leaf:
         return "backward-not-run-or-cleared", {}
     return ("nothing-since-retain-grad", {}) if tensor.retains_grad else _why_no_leaf(tensor, module)
@@ -187,15 +193,18 @@ def _why_no_leaf(tensor: torch.Tensor, module: nn.Module | None) -> tuple[str, d
 
 
 def _why_not_reached(
-    tensor: torch.Tensor, graph: Graph, module: nn.Module | None
+    tensor: torch.Tensor, graph: Graph, loss: torch.Tensor, module: nn.Module | None
 ) -> tuple[str, dict[str, object]]:
     reached = {name for node in graph.nodes for name in node.parameters}
-    if tensor.grad_fn is not None:
-        if reached.intersection(_originals(tensor, module)):
-            return _why_no_leaf(tensor, module)
-        if node_name(tensor.grad_fn) == COMPILED and any(node.fn is tensor.grad_fn for node in graph.nodes):
-            return "compiled", {"node": COMPILED}
-    # A compiled function lists all tensors that it uses as inputs of its node; other Functions need not.
+    if tensor.grad_fn is not None and reached.intersection(_originals(tensor, module)):
+        return _why_no_leaf(tensor, module)
+    # A compiled function lists the tensors that it uses as inputs of its node; other Functions need not. But views of those,
+    # and of its results, it may return as if they had been taken outside.
+    compiled = {node.fn: node.name for node in graph.nodes if node.name in ONE_NODE}
+    base = base_of(tensor)
+    made = [t.grad_fn for t in (tensor, base) if t is not None]
+    if compiled.keys() & made or (compiled and base is not None and _leads_to(graph, loss, base)):
+        return "compiled", {"names": sorted(set(compiled.values()))}
     functions = [node for node in graph.nodes if isinstance(node.fn, BackwardCFunction)]
     opaque = {node.name for node in functions} - {COMPILED}
     if opaque:
@@ -211,11 +220,12 @@ def _originals(tensor: torch.Tensor, module: nn.Module | None) -> list[str]:
     """The parameters from which ``tensor`` is made, if all are those of one parametrized tensor of ``module``."""
     if module is None:
         return []
-    leaves = [node for node in trace(tensor, module).nodes if node.name == "AccumulateGrad"]
-    names = sorted(leaf.parameters[0] if leaf.parameters else "" for leaf in leaves)
-    parts = [f".{name}".partition(".parametrizations.") for name in names]
-    parametrized = {(owner, rest.partition(".")[0]) for owner, _, rest in parts}
-    return names if len(parametrized) == 1 and all(rest for _, _, rest in parts) else []
+    nodes = [node for node in trace(tensor, module).nodes if node.name == "AccumulateGrad"]
+    leaves = {node.fn.variable for node in nodes}  # type: ignore[attr-defined]
+    parametrized = (part for part in module.modules() if isinstance(part, ParametrizationList))
+    if not any(leaves and leaves.issubset(part.parameters()) for part in parametrized):
+        return []
+    return sorted(node.parameters[0] for node in nodes)
 
 
 def _name(tensor: torch.Tensor, module: nn.Module | None, lang: str) -> str:

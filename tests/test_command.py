@@ -36,6 +36,37 @@ def fail():
 
 fail()
 """
+STALE = """\
+import torch
+x = torch.ones(4, requires_grad=True)
+y = x * 1
+a, b = y.split(2)
+y.mul_(2)
+both = (y, a)
+loss = y.sum()
+"""
+MOVES = """\
+import os
+from beside import WIDTH
+import torch
+
+x = torch.ones(WIDTH, requires_grad=True)
+loss = x.sum()
+os.chdir("elsewhere")
+print("moved")
+"""
+# What a script may do to the streams that this command prints to.
+STREAMS = {
+    "closed": "sys.stdout.close(); sys.stderr.close()",
+    "None": "sys.stdout = sys.stderr = None",
+    "replaced": "sys.stdout = sys.stderr = object()",
+}
+BASE = """\
+class Stop(BaseException):
+    pass
+
+raise Stop("stopped")
+"""
 # Each run takes seconds, so they run once, two at a time.
 RUNS: dict[str, list[str]] = {
     "text": ["code/script.py:loss"],
@@ -48,16 +79,24 @@ RUNS: dict[str, list[str]] = {
     "one of two models": ["code/script.py:both", "--module", "other"],
     "no target": ["code/script.py"],
     "no file": ["nothing.py:loss"],
-    "no variable": ["code/script.py:los", "-o", "kept.txt"],
+    "no variable": ["code/script.py:los", "-o", "new.txt"],
     "no variable, in Chinese": ["code/script.py:los", "--lang", "zh"],
     "no tensor": ["code/script.py:model"],
     "no graph": ["code/script.py:data"],
     "no module": ["code/script.py:loss", "--module", "data"],
-    "not written": ["code/script.py:loss", "-o", "no folder/graph.txt"],
+    "not written": ["code/moves.py:loss", "-o", "no folder/graph.txt"],
+    "written to no name": ["code/script.py:loss", "-o", ""],
     "no lines": ["code/script.py:loss", "--limit", "0"],
     "raises": ["fails.py:loss", "-o", "kept.txt"],
     "no Python": ["syntax.py:loss"],
     "exits": ["exits.py:loss"],
+    "stale views": ["stale.py:loss"],
+    "stale": ["stale.py:a"],
+    "stale, one of two": ["stale.py:both", "--lang", "zh"],
+    "moves": ["code/moves.py:loss", "-o", "moved.txt"],
+    "raises what is no Exception": ["base.py:loss"],
+    **{how: [f"{how}.py:x"] for how in STREAMS},
+    "closed, no variable": ["closed.py:y"],
 }
 
 
@@ -72,7 +111,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "syntax.py": "loss = (\n",
         "exits.py": "raise SystemExit(3)\n",
         "kept.txt": "kept",
+        "stale.py": STALE,
+        "code/moves.py": MOVES,
+        "base.py": BASE,
     }
+    (folder / "elsewhere").mkdir()
+    for how, line in STREAMS.items():
+        files[f"{how}.py"] = f"import sys, torch\nx = torch.ones(1, requires_grad=True).exp()\n{line}\n"
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")
     return folder
@@ -156,6 +201,9 @@ WRONG = {
     "no graph": "gradfn_tutorial: data has no graph: it was not computed, with grad mode on, from a tensor",
     "no module": "gradfn_tutorial: --module takes a variable that holds a module, and data is a Tensor.",
     "not written": "gradfn_tutorial: 'no folder/graph.txt' cannot be written: No such file or directory.",
+    "written to no name": "gradfn_tutorial: '' cannot be written: Is a directory.",
+    "stale": "gradfn_tutorial: a is a view whose base was modified in place since, and torch no longer tells its graph.",
+    "stale, one of two": "gradfn_tutorial: both 是视图，取出之后它的原张量被原地修改过，torch 不再给出它的图。",
     "no lines": "error: argument --limit: a number of lines is at least 1, got '0'",
 }
 
@@ -178,6 +226,35 @@ def test_a_script_that_raises_shows_its_own_traceback(done: dict) -> None:
     assert rest[-1] == r"RuntimeError: \u9519\u4e86"
 
 
+def test_stale_views_among_the_variables_get_no_name(done: dict) -> None:
+    status, out, _ = done["stale views"]
+    assert status == 0
+    assert out.startswith("SumBackward0  loss  .grad None\n0 MulBackward0  y  .grad None\n")
+
+
+def test_the_output_goes_where_it_was_meant_before_the_run(done: dict, folder: Path) -> None:
+    assert done["moves"] == (0, "", "moved\n")
+    assert (folder / "moved.txt").read_bytes().startswith(b"SumBackward0")
+    assert "moved" not in done["not written"][2], "a long run would be lost"
+
+
+@pytest.mark.parametrize("how", STREAMS)
+def test_a_script_may_do_anything_to_its_streams(done: dict, how: str) -> None:
+    assert done[how] == (0, "ExpBackward0  x  .grad None\n0 AccumulateGrad  .grad None\n", "")
+
+
+def test_an_error_is_told_where_the_script_closed_its_streams(done: dict) -> None:
+    says = "gradfn_tutorial: closed.py has no variable 'y' at its top level. It has x.\n"
+    assert done["closed, no variable"] == (2, "", says)
+
+
+def test_what_is_no_exception_shows_only_the_frames_of_the_script(done: dict) -> None:
+    status, out, errors = done["raises what is no Exception"]
+    assert (status, out) == (1, "")
+    assert errors.count('  File "') == errors.count("base.py") == 1
+    assert errors.endswith("Stop: stopped\n")
+
+
 def test_a_script_that_is_no_python_or_ends_early_says_so(done: dict) -> None:
     status, _, errors = done["no Python"]
     assert status == 1
@@ -189,6 +266,7 @@ def test_a_script_that_is_no_python_or_ends_early_says_so(done: dict) -> None:
 
 def test_a_file_stays_as_it_was_when_something_failed(done: dict, folder: Path) -> None:
     assert done["no variable"][0] == 2
+    assert not (folder / "new.txt").exists()
     assert done["raises"][0] == 1
     assert (folder / "kept.txt").read_text(encoding="utf-8") == "kept"
 
