@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import importlib
 import math
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import Any, Union
 from unicodedata import east_asian_width
@@ -18,24 +20,18 @@ from torch.autograd.function import BackwardCFunction
 from torch.utils.hooks import RemovableHandle
 
 from gradfn_tutorial.graph import Graph, Names, Node, trace
-from gradfn_tutorial.state import read_grad
+from gradfn_tutorial.state import read_grad, shape_of
+from gradfn_tutorial.text import printable
 
 Loss = Union[torch.Tensor, Sequence[torch.Tensor]]
+Tensors = Sequence[Union[torch.Tensor, None]]
 KEEPS = ("shapes", "statistics", "values")
 # Where torch.nn.utils.parametrize puts what a weight is made from, inside the layer.
 PARAMETRIZATIONS = "parametrizations."
 NO_NUMBERS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 WORDS = {
-    "en": {
-        "header": "node name enters leaves .grad",
-        "kept": "kept by {names}",
-        "more": "… and {count:,} more rows",
-    },
-    "zh": {
-        "header": "节点 名称 进入 流出 .grad",
-        "kept": "由 {names} 保留",
-        "more": "… 还有 {count:,} 行",
-    },
+    "en": ("node name enters leaves .grad", "kept by {names}", "… and {count:,} more rows"),
+    "zh": ("节点 名称 进入 流出 .grad", "由 {names} 保留", "… 还有 {count:,} 行"),
 }
 
 
@@ -43,13 +39,14 @@ WORDS = {
 class Gradient:
     """One gradient. What was not asked for is None.
 
-    ``norm`` is the 2-norm over all entries, half precision summed in float32. ``minimum`` and ``maximum`` are NaN where
-    one entry is, and None where there is no entry or no order (complex numbers). ``nan`` and ``inf`` count entries. Entries
-    that a sparse gradient does not store count as zeros. All five are None where the numbers cannot be read off: for a meta
-    tensor, a tensor subclass, and a layout that is neither strided nor sparse COO. ``value`` is a detached copy.
+    ``shape`` has None where the rows of a nested tensor differ. ``norm`` is the 2-norm over all entries, half precision summed
+    in float32. ``minimum`` and ``maximum`` are NaN where one entry is, and None where there is no entry or no order (complex
+    numbers). ``nan`` and ``inf`` count entries. Entries that a sparse gradient does not store count as zeros. All five are
+    None where the numbers cannot be read off: for a meta or a nested tensor, a tensor subclass, float8, and a layout that is
+    neither strided nor sparse COO. ``value`` is a detached copy, None where torch cannot make one.
     """
 
-    shape: tuple[int, ...]
+    shape: tuple[int | None, ...]
     dtype: torch.dtype
     norm: float | None = None
     minimum: float | None = None
@@ -109,8 +106,7 @@ class Row:
         """
         if self._freed_from is not None:
             return self._freed_from
-        fn = self.node.fn
-        return tuple(name for name in dir(type(fn)) if name.startswith("_saved_") and _is_freed(fn, name))
+        return tuple([name for name in _saved_names(type(self.node.fn)) if _is_freed(self.node.fn, name)])
 
 
 @dataclass(frozen=True)
@@ -125,15 +121,9 @@ class LayerGradients:
 
     output: Gradient | None
     input: Gradient | None
+    weight: Gradient | None
+    bias: Gradient | None
     parameters: dict[str, Gradient | None]
-
-    @property
-    def weight(self) -> Gradient | None:
-        return self.parameters.get("weight")
-
-    @property
-    def bias(self) -> Gradient | None:
-        return self.parameters.get("bias")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,7 +131,8 @@ class Recording:
     """What ``record_backward`` saw. ``rows`` are in the order in which the nodes finished; printed, it is a table.
 
     A node that runs others inside itself (re-entrant checkpointing) comes after them, and an AccumulateGrad that is run
-    inside and outside of one has a row for each.
+    inside and outside of one has a row for each. Where several AccumulateGrads wait for the same node, their order is the
+    engine's own, which need not be that of the slots.
     """
 
     graph: Graph
@@ -189,29 +180,24 @@ class Recording:
         # A layer registered twice has its first name at the nodes.
         owner = node.module or ""
         row_of = {row.node: row for row in self.rows}
-        from_data: list[Gradient | None] = []
-        makers = [node]
-        for edge, gradient in zip(node.inputs, row_of[node].leaving):
-            if edge is not None:
-                way = _way_to_parameters(edge.node, owner)
-                if way is None:
-                    from_data.append(gradient)
-                makers += way or ()
-        parameters: dict[str, Gradient | None] = {}
-        for maker in makers:
-            for edge, gradient in zip(maker.inputs, row_of[maker].leaving):
-                parameter = None if edge is None else _name_in_layer(edge.node, owner)
-                if parameter is not None:
-                    parameters[parameter] = gradient
+        ways = [None if edge is None else _way_to_parameters(edge.node, owner) for edge in node.inputs]
+        to_data = [slot for slot, way in enumerate(ways) if way is None and node.inputs[slot] is not None]
+        makers = [node, *(maker for way in ways for maker in way or ())]
+        parameters = {
+            parameter: gradient
+            for maker in makers
+            for edge, gradient in zip(maker.inputs, row_of[maker].leaving)
+            if edge is not None and (parameter := _name_in_layer(edge.node, owner)) is not None
+        }
         for other in self.graph.nodes:
-            if other not in makers and any(
-                edge is not None and edge.node in makers[1:] for edge in other.inputs
-            ):
+            inputs = {edge.node for edge in other.inputs if edge is not None}
+            if other not in makers and inputs.intersection(makers[1:]):
                 raise ValueError(
                     f"What layer {name!r} makes from its parameters is used by {other!r}, too, so that its own part "
                     "of the gradient cannot be told. Look at recording.rows."
                 )
-        return LayerGradients(row_of[node].entering[0], from_data[0] if from_data else None, parameters)
+        output, to_input = row_of[node].entering[0], row_of[node].leaving[to_data[0]] if to_data else None
+        return LayerGradients(output, to_input, parameters.get("weight"), parameters.get("bias"), parameters)
 
     def to_text(self, limit: int = 200, lang: str = "en") -> str:
         """The rows as a table of at most ``limit`` rows. The last column tells what ``.grad`` held, what was added, and
@@ -236,15 +222,15 @@ class Recording:
         """
         if lang not in WORDS:
             raise ValueError(f"lang is one of {sorted(WORDS)}, got {lang!r}.")
-        words = WORDS[lang]
-        table = [words["header"].split(), *(_cells(row, words["kept"]) for row in self.rows[:limit])]
+        header, kept, more = WORDS[lang]
+        table = [header.split(), *(_cells(row, kept) for row in self.rows[:limit])]
         widths = [max(map(_width, column)) for column in zip(*table)]
         lines = [
             "  ".join(cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths)).rstrip()
             for cells in table
         ]
         if len(self.rows) > limit:
-            lines.append(words["more"].format(count=len(self.rows) - limit))
+            lines.append(more.format(count=len(self.rows) - limit))
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -286,40 +272,34 @@ class Recording:
             ValueError: no norms were kept, or no parameter has a name because no module was given.
             ImportError: matplotlib is not installed.
         """
-        norms = self._norm_of_layers()
+        if self.keep == "shapes":
+            raise ValueError('plot() draws norms; this kept only shapes. Record with keep="statistics".')
+        norms: dict[str, float] = {}
+        for row in reversed(self.rows):
+            added = row.accumulated and row.accumulated.added
+            if added and added.norm is not None and row.node.parameters:
+                first_name = row.node.parameters[0]
+                layer = first_name.rpartition(".")[0] or first_name
+                norms[layer] = math.hypot(norms.get(layer, 0.0), added.norm)
+        if not norms:
+            raise ValueError(
+                "plot() draws a bar for each layer, but no gradient in this recording has the name of a parameter. "
+                'Pass the module: record_backward(loss, model, keep="statistics").'
+            )
         if ax is None:
             try:
                 pyplot = importlib.import_module("matplotlib.pyplot")
             except ImportError as error:
                 raise ImportError("plot() draws with matplotlib: pip install matplotlib.") from error
             ax = pyplot.subplots(layout="constrained")[1]
-        can_be_drawn = {name: math.isfinite(norm) and norm > 0 for name, norm in norms.items()}
-        heights = [norm if can_be_drawn[name] else math.nan for name, norm in norms.items()]
-        labels = [name if can_be_drawn[name] else f"{name}: {norm:g}" for name, norm in norms.items()]
-        ax.bar(range(len(norms)), heights)
-        ax.set_xticks(range(len(norms)), labels, rotation=90)
+        ax.bar(range(len(norms)), [n if 0 < n < math.inf else math.nan for n in norms.values()])
+        labels = [name if 0 < norm < math.inf else f"{name}: {norm:g}" for name, norm in norms.items()]
+        ax.set_xticks(range(len(norms)), [printable(label) for label in labels], rotation=90)
+        # matplotlib leaves out what has no height.
+        ax.set_xlim(-0.6, len(norms) - 0.4)
         ax.set_yscale("log")
         ax.set_ylabel("gradient norm")
         return ax
-
-    def _norm_of_layers(self) -> dict[str, float]:
-        if self.keep == "shapes":
-            raise ValueError(
-                'plot() draws norms, but this recording kept only shapes. Record with keep="statistics".'
-            )
-        squares: dict[str, float] = {}
-        for row in reversed(self.rows):
-            added = None if row.accumulated is None else row.accumulated.added
-            if added is not None and added.norm is not None and row.node.parameters:
-                first_name = row.node.parameters[0]
-                layer = first_name.rpartition(".")[0] or first_name
-                squares[layer] = squares.get(layer, 0.0) + added.norm**2
-        if not squares:
-            raise ValueError(
-                "plot() draws a bar for each layer, but no gradient in this recording has the name of a parameter. "
-                'Pass the module: record_backward(loss, model, keep="statistics").'
-            )
-        return {name: math.sqrt(total) for name, total in squares.items()}
 
 
 def record_backward(
@@ -333,7 +313,8 @@ def record_backward(
     """Run ``loss.backward(gradient, retain_graph)`` once, and record what entered and left each node.
 
     ``.grad`` holds the same numbers afterwards as after a plain backward, and the hooks that record are gone. The recording
-    keeps the graph, but with ``keep="shapes"`` no gradient alive. Higher derivatives (``create_graph``) are not recorded.
+    keeps the graph, but with ``keep="shapes"`` no gradient alive. Higher derivatives (``create_graph``) are not recorded, and
+    neither is what another thread runs at the same time, though it may add to the same ``.grad``.
 
     Args:
         loss: a tensor with a graph, or a tuple of such tensors.
@@ -371,7 +352,10 @@ def record_backward(
     graph = trace(loss, module)
     for i, (one, its_gradient) in enumerate(zip(losses, gradients)):
         _check_gradient(f"Loss {i}" if len(losses) > 1 else "The loss", one, its_gradient)
-    recorder = _Recorder(keep, retain_graph, _retained(module))
+    names = module if isinstance(module, Mapping) else {}
+    retained = {name: tensor.output_nr for name, tensor in names.items() if tensor.retains_grad}
+    recorder = _Recorder(keep, retain_graph, retained)
+    _running.recorders.append(recorder)
     try:
         recorder.watch(graph.nodes)
         torch.autograd.backward(losses, gradients, retain_graph)
@@ -384,21 +368,34 @@ def record_backward(
             "call reached before it came to the freed part has been added to .grad."
         ) from error
     finally:
+        _running.recorders.pop()
         for handle in recorder.handles:
             handle.remove()
     return Recording(graph, tuple(recorder.rows), keep)
 
 
+class _Running(threading.local):
+    """The recordings that this thread is making, each from inside a hook of the one before it."""
+
+    def __init__(self) -> None:
+        self.recorders: list[_Recorder] = []
+
+
+_running = _Running()
+
+
+@dataclass(eq=False)
 class _Recorder:
-    def __init__(self, keep: str, retain_graph: bool, retained: dict[object, list[tuple[int, str]]]) -> None:
-        self.rows: list[Row] = []
-        self.handles: list[RemovableHandle] = []
-        self._keep = keep
-        self._retain_graph = retain_graph
-        self._retained = retained
-        self._entering: dict[Node, tuple[Gradient | None, ...]] = {}
-        self._grad_before: dict[Node, Gradient | None] = {}
-        self._shapes: dict[tuple[torch.Size, torch.dtype], Gradient] = {}
+    keep: str
+    retain_graph: bool
+    # The output that a retained tensor is, by its name.
+    retained: dict[str, int]
+    rows: list[Row] = field(default_factory=list)
+    handles: list[RemovableHandle] = field(default_factory=list)
+    # What entered a node and was in .grad, for each run that has begun: a user's hook may run the node again inside.
+    begun: dict[Node, list[tuple[Any, Gradient | None]]] = field(default_factory=dict)
+    saves: dict[Node, tuple[str, ...]] = field(default_factory=dict)
+    shapes: dict[object, Gradient | None] = field(default_factory=dict)
 
     def watch(self, nodes: Sequence[Node]) -> None:
         # As in trace(): a collection here would look at many objects and free none.
@@ -408,88 +405,109 @@ class _Recorder:
             for node in nodes:
                 if node.name == "AccumulateGrad":
                     # For torch 2.6, which drops its prehooks where a custom Function unpacks its tensor by an unpack hook.
-                    self._grad_before[node] = self._grad_of(node)
+                    self.begun[node] = [(None, self._grad_of(node))]
                 # A node may overwrite what it is given, but not the shape of it.
-                if self._keep != "shapes" or node.name == "AccumulateGrad":
+                if self.keep != "shapes" or node.name == "AccumulateGrad":
                     self.handles.append(node.fn.register_prehook(partial(self._starts, node)))
-                self.handles.append(node.fn.register_hook(partial(self._ends, node, self._freed_from(node))))
+                self.handles.append(node.fn.register_hook(partial(self._ends, node)))
+                if isinstance(node.fn, BackwardCFunction) and not self.retain_graph:
+                    self.saves[node] = _saved_by_custom(node.fn)
         finally:
             if collecting:
                 gc.enable()
 
-    def _freed_from(self, node: Node) -> tuple[str, ...] | None:
-        """What ``Row.freed`` is, where it is known before: with the graph retained, and for a custom Function."""
-        if self._retain_graph:
-            return ()
-        if not isinstance(node.fn, BackwardCFunction):
-            return None
-        try:
-            # Private (measured on torch 2.6 and 2.13), but saved_tensors would run unpack hooks here, and after backward it
-            # raises even where nothing was saved. Where it is gone, record_backward fails.
-            return ("saved_tensors",) if node.fn._raw_saved_tensors else ()
-        except RuntimeError:
-            # An earlier backward freed them, and this one may do without.
-            return ()
+    def _is_met(self) -> bool:
+        """Whether the backward that has come to our hook is the one recorded here."""
+        if _running.recorders:
+            return self in _running.recorders
+        # A thread that Python started runs a backward of its own, through a leaf that both losses share. The engine's
+        # threads, for other devices and for re-entrant checkpoints deep inside each other, work for this call.
+        started = [thread for thread in threading.enumerate() if thread.ident == threading.get_ident()]
+        return not started or isinstance(started[0], threading._DummyThread)
 
-    def _starts(self, node: Node, entering: tuple[torch.Tensor | None, ...]) -> None:
-        self._entering[node] = tuple([self._told(grad) for grad in entering])
-        if node.name == "AccumulateGrad":
-            self._grad_before[node] = self._grad_of(node)
+    def _starts(self, node: Node, entering: Tensors) -> None:
+        if self._is_met():
+            before = self._grad_of(node) if node.name == "AccumulateGrad" else None
+            self.begun.setdefault(node, []).append((self._all_told(entering), before))
 
-    def _ends(
-        self,
-        node: Node,
-        freed_from: tuple[str, ...] | None,
-        leaving: tuple[torch.Tensor | None, ...],
-        entering: tuple[torch.Tensor | None, ...],
-    ) -> None:
-        entered = self._entering.pop(node, None)
-        if entered is None:
-            entered = tuple([self._told(grad) for grad in entering])
+    def _ends(self, node: Node, leaving: Tensors, entering: Tensors) -> None:
+        if not self._is_met():
+            return
+        entered, before = (self.begun.get(node) or [(None, None)]).pop()
+        entered = self._all_told(entering) if entered is None else entered
         left = tuple([None if edge is None else self._told(grad) for edge, grad in zip(node.inputs, leaving)])
         accumulated = None
         if node.name == "AccumulateGrad":
-            accumulated = Accumulated(self._grad_before[node], entered[0], self._grad_of(node))
-        retained = self._retained.get(node.fn, ())
-        kept = tuple([name for output_nr, name in retained if entered[output_nr] is not None])
-        self.rows.append(Row(node, entered, left, accumulated, kept, freed_from))
+            accumulated = Accumulated(before, entered[0], self._grad_of(node))
+        names = [name for name in node.tensors if name in self.retained]
+        kept = tuple([name for name in names if entered[self.retained[name]] is not None])
+        freed = () if self.retain_graph else self.saves.get(node)
+        self.rows.append(Row(node, entered, left, accumulated, kept, freed))
+
+    def _all_told(self, grads: Tensors) -> tuple[Gradient | None, ...]:
+        return tuple([self._told(grad) for grad in grads])
 
     def _grad_of(self, node: Node) -> Gradient | None:
-        return self._told(read_grad(node.fn.variable))  # type: ignore[attr-defined]
+        with suppress(Exception):
+            return self._told(read_grad(node.fn.variable))  # type: ignore[attr-defined]
+        return None
 
     def _told(self, grad: torch.Tensor | None) -> Gradient | None:
-        if grad is None:
-            return None
-        if self._keep == "shapes":
-            key = (grad.shape, grad.dtype)
-            told = self._shapes.get(key)
-            if told is None:
-                told = self._shapes[key] = Gradient(tuple(grad.shape), grad.dtype)
+        if grad is None or self.keep != "shapes":
+            return None if grad is None else _gradient(grad, self.keep)
+        try:
+            return self.shapes[grad.shape, grad.dtype]
+        except Exception:
+            # Met for the first time, or a shape that torch does not tell or that no dictionary takes.
+            told = _gradient(grad, self.keep)
+            with suppress(Exception):
+                self.shapes[grad.shape, grad.dtype] = told
             return told
-        value = grad.detach().clone() if self._keep == "values" else None
-        return Gradient(tuple(grad.shape), grad.dtype, *_statistics(grad.detach()), value)
 
 
-def _statistics(
-    grad: torch.Tensor,
-) -> tuple[float | None, float | None, float | None, int | None, int | None]:
-    if type(grad) is not torch.Tensor or grad.is_meta or grad.layout not in (torch.strided, torch.sparse_coo):
-        return None, None, None, None, None
+def _gradient(grad: torch.Tensor, keep: str) -> Gradient | None:
+    # Whatever the tensor refuses: an exception in a hook would end the backward that is only to be watched.
+    numbers: dict[str, Any] = {}
+    with suppress(Exception):
+        # The size of a ragged dimension, or one that torch.compile left open, is no int.
+        shape = tuple([size if type(size) is int else None for size in shape_of(grad)])
+        if keep != "shapes":
+            with suppress(Exception):
+                numbers = _statistics(grad.detach())
+        if keep == "values":
+            with suppress(Exception):
+                numbers["value"] = grad.detach().clone()
+        return Gradient(shape, grad.dtype, **numbers)
+    return None
+
+
+def _statistics(grad: torch.Tensor) -> dict[str, Any]:
+    if type(grad) is not torch.Tensor or grad.layout not in (torch.strided, torch.sparse_coo):
+        return {}
     stored = grad
     if grad.layout == torch.sparse_coo:
         stored = grad.coalesce().values()
         if stored.numel() < grad.numel():
             # One zero stands for all that are not stored.
             stored = torch.cat([stored.flatten(), stored.new_zeros(1)])
-    norm = float(torch.linalg.vector_norm(stored, dtype=torch.promote_types(grad.dtype, torch.float32)))
-    nan = inf = 0
-    # Counting costs more than the rest: only where the norm says that there may be something to count.
+    if stored.numel() == 0:
+        return {"norm": 0.0, "nan": 0, "inf": 0}
+    dtype = torch.promote_types(stored.dtype, torch.float32)
+    norm = float(torch.linalg.vector_norm(stored, dtype=dtype))
+    told: dict[str, Any] = {"norm": norm, "nan": 0, "inf": 0}
+    # Looking closer costs more than the rest.
     if not math.isfinite(norm):
-        nan, inf = int(stored.isnan().sum()), int(stored.isinf().sum())
-    if stored.numel() == 0 or stored.is_complex():
-        return norm, None, None, nan, inf
-    minimum, maximum = stored.aminmax()
-    return norm, float(minimum), float(maximum), nan, inf
+        told |= {"nan": int(stored.isnan().sum()), "inf": int(stored.isinf().sum())}
+    if norm < 1e-12 or norm == math.inf:
+        # The squares may have left the range of the dtype.
+        parts = stored.to(dtype)
+        parts = torch.view_as_real(parts.resolve_conj()) if parts.is_complex() else parts
+        biggest = torch.linalg.vector_norm(parts, math.inf)
+        if 0 < float(biggest) < math.inf:
+            told["norm"] = float(biggest) * float(torch.linalg.vector_norm(parts / biggest))
+    if not stored.is_complex():
+        told["minimum"], told["maximum"] = map(float, stored.aminmax())
+    return told
 
 
 def _checked(loss: Loss, gradient: Any) -> tuple[tuple[torch.Tensor, ...], tuple[torch.Tensor | None, ...]]:
@@ -497,11 +515,9 @@ def _checked(loss: Loss, gradient: Any) -> tuple[tuple[torch.Tensor, ...], tuple
     losses = tuple(loss) if several else (loss,)
     wrong = [type(one).__name__ for one in losses if not isinstance(one, torch.Tensor)]
     if wrong or not losses:
+        got = wrong[0] if wrong else "an empty tuple"
         hint = " Pass what was computed from the model's output." if isinstance(loss, nn.Module) else ""
-        raise TypeError(
-            "record_backward() takes a tensor or a tuple of tensors, "
-            f"got {wrong[0] if wrong else 'an empty tuple'}.{hint}"
-        )
+        raise TypeError(f"record_backward() takes a tensor or a tuple of tensors, got {got}.{hint}")
     gradients = gradient if several and gradient is not None else (gradient,) * len(losses)
     if not isinstance(gradients, (tuple, list)) or len(gradients) != len(losses):
         raise TypeError(
@@ -512,38 +528,42 @@ def _checked(loss: Loss, gradient: Any) -> tuple[tuple[torch.Tensor, ...], tuple
 
 
 def _check_gradient(what: str, loss: torch.Tensor, gradient: object) -> None:
-    shape, dtype = tuple(loss.shape), str(loss.dtype).removeprefix("torch.")
+    described = f"{what} is {_described(loss)}"
     if gradient is None:
         if loss.numel() != 1 or loss.is_complex():
             raise ValueError(
-                f"{what} is {dtype} of shape {shape}, and backward begins by itself only at one real number. Reduce it "
-                f"to one, for example with .sum() or .abs().sum(), or pass gradient, a {dtype} tensor of shape {shape}."
+                f"{described}, and backward begins by itself only at one real number. Reduce it to one, for example with "
+                ".sum() or .abs().sum(), or pass gradient, a tensor like it."
             )
-        return
-    if not isinstance(gradient, torch.Tensor):
+    elif not isinstance(gradient, torch.Tensor):
         raise TypeError(
-            f"gradient is a tensor of the loss's shape {shape}, got {type(gradient).__name__}. For one number, leave it out "
-            "or pass torch.tensor(number)."
+            f"{described}, and gradient is a tensor like it; got {type(gradient).__name__}. For one number, leave it out or "
+            "pass torch.tensor(number)."
         )
-    if gradient.shape != loss.shape:
+    elif shape_of(gradient) != shape_of(loss) or gradient.is_complex() != loss.is_complex():
         raise ValueError(
-            f"{what} has shape {shape}, and gradient must have the same, but has {tuple(gradient.shape)}. "
-            "gradient.expand_as(loss) repeats it where that is what you mean."
-        )
-    if gradient.is_complex() != loss.is_complex():
-        raise ValueError(
-            f"{what} is {dtype}, but gradient is {str(gradient.dtype).removeprefix('torch.')}: both must be "
-            f"complex or both real. Pass gradient.to(torch.{dtype})."
+            f"{described}, and gradient must be like it, but is {_described(gradient)}. Where that is what you mean, "
+            "gradient.expand_as(loss) repeats it and gradient.to(loss.dtype) converts it."
         )
 
 
-def _retained(module: Names | None) -> dict[object, list[tuple[int, str]]]:
-    retained: dict[object, list[tuple[int, str]]] = {}
-    if isinstance(module, Mapping):
-        for name, tensor in module.items():
-            if tensor.retains_grad and tensor.grad_fn is not None:
-                retained.setdefault(tensor.grad_fn, []).append((tensor.output_nr, name))
-    return retained
+def _described(tensor: torch.Tensor) -> str:
+    return f"{str(tensor.dtype).removeprefix('torch.')} of shape {shape_of(tensor)}"
+
+
+def _saved_by_custom(fn: BackwardCFunction) -> tuple[str, ...]:
+    try:
+        # Private (measured on torch 2.6 to 2.15), but saved_tensors would run unpack hooks here, and after backward it raises
+        # even where nothing was saved. Where it is gone, record_backward fails.
+        return ("saved_tensors",) if fn._raw_saved_tensors else ()
+    except RuntimeError:
+        # An earlier backward freed them, and this one may do without.
+        return ()
+
+
+@cache
+def _saved_names(kind: type) -> tuple[str, ...]:
+    return tuple([name for name in dir(kind) if name.startswith("_saved_")])
 
 
 def _is_freed(fn: object, attribute: str) -> bool:
@@ -564,16 +584,13 @@ def _way_to_parameters(start: Node, layer: str) -> list[Node] | None:
     nodes = [start]
     met = {start}
     for node in nodes:
-        if node.name == "AccumulateGrad":
-            if _name_in_layer(node, layer) is None:
-                return None
-            continue
-        if node.module not in (None, layer) and not str(node.module).startswith(inside):
+        is_leaf = node.name == "AccumulateGrad"
+        elsewhere = node.module not in (None, layer) and not str(node.module).startswith(inside)
+        if elsewhere or (is_leaf and _name_in_layer(node, layer) is None):
             return None
-        for edge in node.inputs:
-            if edge is not None and edge.node not in met:
-                met.add(edge.node)
-                nodes.append(edge.node)
+        new = {edge.node: None for edge in node.inputs if edge is not None and edge.node not in met}
+        met.update(new)
+        nodes += new
     return [node for node in nodes if node.name != "AccumulateGrad"]
 
 
@@ -612,21 +629,17 @@ def _gradient_as_dict(gradient: Gradient | None) -> dict[str, Any] | None:
 
 
 def _cells(row: Row, kept: str) -> list[str]:
-    grad = ""
+    grad = kept.format(names=", ".join(row.kept)) if row.kept else ""
     if row.accumulated is not None:
-        done = row.accumulated
-        grad = f"{done.before} + {done.added} → {done.after}"
-    elif row.kept:
-        grad = kept.format(names=", ".join(row.kept))
-    return [row.node.name, row.node.label, _listed(row.entering), _listed(row.leaving), grad]
+        grad = "{before} + {added} → {after}".format(**vars(row.accumulated))
+    cells = [row.node.name, row.node.label, _listed(row.entering), _listed(row.leaving), grad]
+    return [printable(cell) for cell in cells]
 
 
 def _listed(gradients: Sequence[Gradient | None]) -> str:
     # The node behind a list of many tensors has as many slots.
     groups = [(what, len(list(same))) for what, same in groupby(map(str, gradients))]
-    return ", ".join(
-        f"{count} × {what}" if count > 2 else ", ".join([what] * count) for what, count in groups
-    )
+    return ", ".join(f"{n} × {what}" if n > 2 else ", ".join([what] * n) for what, n in groups)
 
 
 def _width(text: str) -> int:
