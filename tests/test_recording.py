@@ -1202,6 +1202,9 @@ class Axes:
     def set_xticks(self, ticks, labels, rotation):
         self.labels = labels
 
+    def set_xlim(self, left, right):
+        self.limits = left, right
+
     def set_yscale(self, scale):
         self.scale = scale
 
@@ -1215,6 +1218,7 @@ def test_plot_draws_the_norm_of_each_layer() -> None:
     axes = Axes()
     assert recording.plot(ax=axes) is axes
     assert axes.scale == "log"
+    assert axes.limits[0] < 0 and axes.limits[1] > len(axes.heights) - 1, "a bar without a height is left out"
     assert axes.labels == ["conv1", "conv2", "fc1", "fc2", "fc3"]
     for name, height in zip(axes.labels, axes.heights):
         parameters = case.module.get_submodule(name).parameters()
