@@ -200,6 +200,9 @@ class Layers:
                 made_from[node] = common
 
     def _name_what_was_called(self, nodes: Sequence[Node], calls: Calls) -> None:
+        first_made = next((node for node in reversed(nodes) if node.name != "AccumulateGrad"), None)
+        if first_made is None or first_made.fn._sequence_nr() >= calls.end:
+            return  # A later forward pass made this graph.
         called_of: dict[Node, str | None] = {}
         first, end, called = calls.span(0)
         for node in nodes:
@@ -210,7 +213,7 @@ class Layers:
                 first, end, called = calls.span(number)
             called_of[node] = called
         if not any(name is not None for name in called_of.values()):
-            return  # Another forward pass made this graph.
+            return
         for node, called in called_of.items():
             # The forward of an inner module may never be called though its parameters are used (out_proj in
             # nn.MultiheadAttention): then the parameters tell more.

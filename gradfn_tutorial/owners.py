@@ -57,6 +57,11 @@ class Calls:
         self._starts.append(torch.autograd._get_sequence_nr())  # type: ignore[attr-defined,unused-ignore]
         self._names.append(name)
 
+    @property
+    def end(self) -> int:
+        """The number of the first node that was made after the last call."""
+        return self._starts[-1] if self._starts else 0
+
     def span(self, number: int) -> tuple[int, float, str | None]:
         """The numbers, from the first up to but without the second, that the innermost module made round ``number``."""
         place = bisect_right(self._starts, number)
