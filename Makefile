@@ -22,6 +22,7 @@ record: .venv/test.installed ## run the pages and rewrite their outputs, figures
 	$(BIN)/python tools/api.py
 	$(BIN)/python -m pytest --record README.md README.zh.md docs
 	$(BIN)/python tools/notebooks.py
+	$(BIN)/python tools/topics.py
 
 site: .venv/site.installed ## build both languages into site/
 	@$(BIN)/python tools/site.py

@@ -13,6 +13,7 @@ import pytest
 EN, ZH = "docs/en/learn/accumulation.md", "docs/zh/learn/accumulation.md"
 SNIPPET = "snippets/learn/accumulation.py"
 FIGURE = "docs/recordings/learn/accumulation/after.svg"
+PLOT, WITH_PLOT = "docs/recordings/practice/training_loop/zeros.svg", "docs/en/practice/training_loop.md"
 PAGES, SNIPPETS = "tests/test_pages.py", "tests/test_snippets.py"
 
 # What is changed: the file, the text and what replaces it; then what is run, and what the failure must say.
@@ -91,6 +92,13 @@ CHANGES = {
         ["learn/accumulation", "not shown on the page", "print(1)"],
     ),
     "a figure": (FIGURE, ".grad 7", ".grad 5", ZH, [f"In {ZH}:", f"{FIGURE} is not what the run draws"]),
+    "a plot": (
+        PLOT,
+        "fc1: 0",
+        "fc1: 1",
+        WITH_PLOT,
+        [f"In {WITH_PLOT}:", f"{PLOT} is not what the run draws"],
+    ),
 }
 
 

@@ -15,6 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 from blocks import expand
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 from published import SITE_URL, SOURCES
+from topics import read_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,37 @@ LEAF = "learn/leaf_tensors/"
 # Long enough for a busy machine; it is waited for only where something fails.
 PATIENCE = 20_000
 expect.set_options(timeout=PATIENCE)
+# Types one query after another, and returns the pages that each of them finds, best first.
+SEARCH = """async ({queries, patience}) => {
+    const field = document.querySelector(".md-search__input")
+    const count = document.querySelector(".md-search-result__meta")
+    const found = []
+    for (const query of queries) {
+        // The count is written anew for each answer, and the list right after it.
+        const answered = new Promise((resolve, reject) => {
+            new MutationObserver((_, observer) => resolve(observer.disconnect())).observe(count, {childList: true})
+            setTimeout(reject, patience, Error(`no answer to ${query}`))
+        })
+        field.value = query
+        field.dispatchEvent(new KeyboardEvent("keyup"))
+        await answered
+        const items = [...document.querySelectorAll(".md-search-result__item")]
+        found.push(items.map((item) => item.querySelector("a").pathname))
+    }
+    return found
+}"""
+# What is pasted, and the plain words in it, which have to find the same.
+PASTED = {
+    "grad *= 2": "grad 2",
+    "y = x**2": "y x 2",
+    "loss = -x.sum()": "loss x.sum()",
+    "softmax(-1)": "softmax 1",
+    "f(x +step)": "f(x step)",
+    "~mask": "mask",
+    "x^y": "x y",
+    'print("w is saved:", w)': "print w is saved w",
+    "RuntimeError: grad": "RuntimeError grad",
+}
 BOTH_WAYS = pytest.mark.parametrize(("here", "there"), [("en", "zh"), ("zh", "en")])
 
 
@@ -229,6 +261,31 @@ def test_search_finds_the_page_first(tab: Page, language: str, words: str) -> No
     field.press("End")
     first = tab.locator(".md-search-result__link").first
     expect(first).to_have_attribute("href", re.compile(f"/{language}/{LEAF}"))
+
+
+def search(tab: Page, language: str, queries: list[str]) -> list[list[str]]:
+    tab.goto(f"{language}/", wait_until="networkidle")
+    return tab.evaluate(SEARCH, {"queries": queries, "patience": PATIENCE})
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_search_answers_the_questions_of_the_map(tab: Page, language: str) -> None:
+    questions = read_map()["question"]
+    found = search(tab, language, [question[language] for question in questions])
+    missed = {}
+    for question, pages in zip(questions, found):
+        answers = {f"/{language}/{place.partition('#')[0]}/" for place in question["at"]}
+        if not answers & set(pages[:3]):
+            missed[question[language]] = pages[:3]
+    assert len(found) == len(questions)
+    assert missed == {}
+
+
+def test_search_takes_pasted_code_for_words(tab: Page) -> None:
+    found = search(tab, "en", [*PASTED, *PASTED.values()])
+    as_pasted, as_words = found[: len(PASTED)], found[len(PASTED) :]
+    assert all(as_pasted)
+    assert dict(zip(PASTED, as_pasted)) == dict(zip(PASTED, as_words))
 
 
 def test_dark_mode_is_kept(tab: Page) -> None:

@@ -164,7 +164,7 @@ def test_notebook_is_a_light_page(site: Path, notebook: str) -> None:
     assert "language-python" in text
     assert "language-output" in text, "it was not run"
     assert "nbformat" not in text
-    assert len(text.encode()) < 120_000
+    assert len(text.encode()) < 130_000
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -9,6 +9,7 @@ import ast
 import contextlib
 import datetime
 import difflib
+import html
 import io
 import re
 import textwrap
@@ -17,7 +18,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from shown import FRONT_MATTER, ROOT, as_shown, expand, mask
@@ -32,6 +33,7 @@ RECORDINGS = ROOT / "docs" / "recordings"
 FENCES = RawFencedCodeBlockLexer(re.compile(r"[ \t]*(?P<info>[^\n]*)$\n", re.MULTILINE))
 LANGUAGE = re.compile(r"\{?\s*\.?([\w-]*)")
 FIGURE = re.compile(r'^--8<-- "(?P<path>[\w/]+/(?P<variable>\w+)\.svg)"$', re.MULTILINE)
+DECIMALS = re.compile(r"-?\d+\.\d\d+")
 TORCH = f'torch: "{torch.__version__.partition("+")[0]}"'
 
 
@@ -62,6 +64,10 @@ def captured() -> Iterator[io.StringIO]:
 
     with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
         warnings.simplefilter("always")
+        # Python hides these from readers, unless the program itself is to blame.
+        for hidden in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+            warnings.simplefilter("ignore", hidden)
+        warnings.filterwarnings("always", category=DeprecationWarning, module="__main__")
         warnings.showwarning = show_warning
         yield printed
 
@@ -170,13 +176,17 @@ def check_figure(example: Example) -> str | None:
     if "_failed" in example.namespace:
         return f"In {where(example)}: not drawn, because a block failed: {example.namespace['_failed']}."
     path = RECORDINGS / example.parsed["path"]
-    graph = example.namespace.get(example.parsed["variable"])
-    if not isinstance(graph, Graph):
+    variable = example.parsed["variable"]
+    held = example.namespace.get(variable)
+    if isinstance(held, Graph):
+        expected = held.to_svg() + "\n"
+    elif hasattr(held, "get_figure"):
+        expected = plot_as_svg(held, variable)
+    else:
         return (
-            f"In {where(example)}: the figure {path.name} shows the graph in the variable "
-            f"{example.parsed['variable']!r}, and that holds {graph!r}."
+            f"In {where(example)}: the figure {path.name} shows what is in the variable {variable!r}, a graph or "
+            f"the axes of a plot, and that holds {held!r}."
         )
-    expected = graph.to_svg() + "\n"
     if example.namespace["_record"]:
         figures[path] = Path(example.path), expected
         return None
@@ -188,6 +198,40 @@ def check_figure(example: Example) -> str | None:
     return f"In {where(example)}: {path.relative_to(ROOT)} is not what the run draws.\n" + difference(
         drawn, expected
     )
+
+
+def plot_as_svg(axes: Any, name: str) -> str:
+    """What is drawn on matplotlib's axes: the same text from every run, and black is the colour of the page's text."""
+    import matplotlib as mpl
+
+    figure, written = axes.get_figure(), io.StringIO()
+    no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(written, format="svg", metadata=no_metadata, transparent=True)
+    svg = written.getvalue()
+    svg = svg[svg.index("<svg ") :]
+    # On a page with other figures, matplotlib's style sheet would be theirs too, and so would its ids.
+    svg = re.sub(r" <defs>\s*<style.*?</style>\s*</defs>\n", "", svg, count=1, flags=re.DOTALL)
+    svg = re.sub(r' id="[\w.]+_\d+"', "", svg)
+    for number, hashed in enumerate(dict.fromkeys(re.findall(r' id="(\w+)"', svg))):
+        svg = re.sub(rf"\b{hashed}\b", f"{name}-{number}", svg)
+    svg = re.sub('; font-family: [^;"]*', "", svg)
+    svg = re.sub("<[^>]+>", shortened, svg)
+    svg = svg.replace("#000000", "currentColor").replace("fill: #ffffff", "fill: none")
+    label = html.escape(
+        ", ".join(name for one in figure.axes for name in (one.get_title(), one.get_ylabel()) if name)
+    )
+    return svg.replace(
+        "<svg ",
+        f'<svg role="img" aria-label="{label}" fill="currentColor" stroke-linejoin="round" '
+        'style="max-width: 100%; height: auto" ',
+        1,
+    )
+
+
+def shortened(tag: re.Match[str]) -> str:
+    """A tag on one line, its lengths with one decimal: the last digits of a norm differ between processors."""
+    return DECIMALS.sub(lambda number: f"{float(number[0]):.1f}", " ".join(tag[0].split()))
 
 
 def where(example: Example) -> str:

@@ -125,6 +125,13 @@ loss.backward()
 print(tuple(image.grad.shape))
 # --8<-- [end:image]
 
+# --8<-- [start:normalized]
+pixels = torch.rand(1, 3, 32, 32, requires_grad=True)
+normalized = (pixels - 0.5) / 0.5
+nn.MSELoss()(model(normalized), target).backward()
+print(tuple(pixels.grad.shape), normalized.is_leaf)
+# --8<-- [end:normalized]
+
 # --8<-- [start:compute]
 x = caught["input"].detach()
 computed = torch.nn.grad.conv2d_weight(x, conv.weight.shape, output_grad)
@@ -144,6 +151,55 @@ print(conv.weight[0].grad_fn.name(), conv.weight[0] is conv.weight[0])
 print(tuple(conv.weight.grad[0].shape))
 # --8<-- [end:one-filter]
 
+try:
+    # --8<-- [start:freeze-flag]
+    conv.weight[0].requires_grad = False
+    # --8<-- [end:freeze-flag]
+except RuntimeError as error:
+    print(f"RuntimeError: {error}")
+
+
+# --8<-- [start:zeroed]
+def two_steps(zeros, optimizer_class, **options):
+    small = nn.Conv2d(3, 2, kernel_size=3)
+    optimizer = optimizer_class(small.parameters(), lr=0.1, **options)
+    for zero in zeros:
+        optimizer.zero_grad()
+        small(image).square().mean().backward()
+        start = small.weight[0].detach().clone()
+        if zero:
+            small.weight.grad[0] = 0
+        optimizer.step()
+    return small, start
+
+
+# --8<-- [end:zeroed]
+
+# --8<-- [start:moved]
+for zeros in (True, True), (False, True):
+    print("zeroed in both steps:" if all(zeros) else "zeroed in the second step:")
+    for options in {}, {"momentum": 0.9}, {"weight_decay": 0.1}:
+        small, start = two_steps(zeros, torch.optim.SGD, **options)
+        print("SGD", options, "moved:", not torch.equal(small.weight[0], start))
+    small, start = two_steps(zeros, torch.optim.AdamW)
+    print("AdamW moved:", not torch.equal(small.weight[0], start))
+# --8<-- [end:moved]
+
+# --8<-- [start:put-back]
+with torch.no_grad():
+    small.weight[0] = start
+print(torch.equal(small.weight[0], start), small.weight.is_leaf)
+# --8<-- [end:put-back]
+
+# --8<-- [start:batch-norm]
+block = nn.Sequential(nn.Conv2d(3, 4, kernel_size=3), nn.BatchNorm2d(4), nn.ReLU())
+for mode in (block.train, block.eval):
+    mode().zero_grad()
+    block(torch.randn(8, 3, 8, 8)).square().mean().backward()
+    weight, bias = (bool(p.grad.abs().max() < 1e-6) for p in block[0].parameters())
+    print(mode.__name__, "nearly 0: bias", bias, "| weight", weight)
+# --8<-- [end:batch-norm]
+
 # --8<-- [start:exercise-conv1]
 image.requires_grad_(False)
 with model.conv1.register_full_backward_hook(lambda layer, grads, _: print(grads)):
@@ -157,6 +213,7 @@ print(torch.allclose(computed, input_grad, atol=1e-6))
 
 try:
     # --8<-- [start:exercise-image]
+    image.requires_grad_(False)
     loss = nn.MSELoss()(model(image), target)
     torch.autograd.grad(loss, image)
     # --8<-- [end:exercise-image]

@@ -85,10 +85,41 @@ print("values alone:", values.grad_fn.name())
 print("values and indices:", values_too.grad_fn.name(), indices.grad_fn)
 # --8<-- [end:pool]
 
+# --8<-- [start:last-operation]
+print(conv(image).grad_fn.name(), conv(image[0]).grad_fn.name())
+print(nn.AdaptiveAvgPool2d(1)(features).grad_fn.name())
+print(nn.Linear(5, 4)(torch.ones(5)).grad_fn.name())
+# --8<-- [end:last-operation]
+
 # --8<-- [start:ask]
 print(after.layers(nn.Conv2d))
 print(after.layer("fc3"))
 # --8<-- [end:ask]
+
+# --8<-- [start:digit]
+v = torch.ones(2, requires_grad=True)
+for result in (v.mean(), v.mean(0), v**2, v**v, 2**v):
+    print(result.grad_fn.name())
+# --8<-- [end:digit]
+
+
+# --8<-- [start:labels]
+def labels(named_tensors):
+    names = {id(tensor): name for name, tensor in named_tensors.items()}
+    leaves = [node.variable for node in walked if hasattr(node, "variable")]
+    return [names.get(id(leaf)) for leaf in leaves]
+
+
+print("named_parameters:", labels(dict(model.named_parameters()))[:3])
+print("state_dict:", labels(model.state_dict())[:3])
+# --8<-- [end:labels]
+
+try:
+    # --8<-- [start:no-grad-fn]
+    model.grad_fn
+    # --8<-- [end:no-grad-fn]
+except AttributeError as error:
+    print(f"AttributeError: {error}")
 
 # --8<-- [start:exercise-batch]
 batch_loss = nn.MSELoss()(model(torch.randn(8, 3, 32, 32)), torch.randn(8, 10))

@@ -13,6 +13,12 @@ print(w.grad)
 print(w.grad is kept)
 # --8<-- [end:twice]
 
+# --8<-- [start:create-graph]
+(w * w).backward(create_graph=True)
+print(w.grad is kept)
+print(kept, w.grad)
+# --8<-- [end:create-graph]
+
 # --8<-- [start:two-paths]
 from gradfn_tutorial import trace
 
@@ -35,6 +41,27 @@ x.grad = torch.tensor(5.0)
 x.backward()
 print(x.grad)
 # --8<-- [end:preset]
+
+try:
+    # --8<-- [start:wrong-dtype]
+    x.grad = torch.tensor(5.0, dtype=torch.bfloat16)
+    # --8<-- [end:wrong-dtype]
+except RuntimeError as error:
+    print(f"RuntimeError: {error}")
+
+# --8<-- [start:grad-dtype]
+x.grad = None
+x.grad_dtype = torch.bfloat16
+(2 * x).backward()
+print(x.dtype, x.grad)
+# --8<-- [end:grad-dtype]
+
+# --8<-- [start:layout]
+t = torch.ones(2, 3).t().requires_grad_()
+(2 * t).sum().backward()
+print(t.stride(), t.grad.stride())
+print(torch.autograd.grad((2 * t).sum(), t)[0].stride())
+# --8<-- [end:layout]
 
 try:
     # --8<-- [start:wrong-clear]
@@ -108,6 +135,29 @@ print(train(20, clear=True)[0], train(20, clear=False)[0])
 print([train(steps, clear=False)[0] for steps in range(8)])
 # --8<-- [end:circle]
 
+
+# --8<-- [start:micro-batches]
+data = torch.arange(8.0)
+
+
+def accumulated(parts, weights):
+    w = torch.tensor(1.0, requires_grad=True)
+    for part, weight in zip(parts, weights):
+        ((w * part).mean() * weight).backward()
+    return w.grad.item()
+
+
+print("large batch:", accumulated([data], [1]))
+# --8<-- [end:micro-batches]
+
+# --8<-- [start:weighting]
+for name, sizes in {"equal": [4, 4], "unequal": [2, 6]}.items():
+    parts = data.split(sizes)
+    by_steps = accumulated(parts, [1 / len(parts)] * len(parts))
+    by_size = accumulated(parts, [len(part) / len(data) for part in parts])
+    print(f"{name}: by steps {by_steps}, by size {by_size}")
+# --8<-- [end:weighting]
+
 # --8<-- [start:exercise-alias]
 v = torch.tensor(3.0, requires_grad=True)
 (2 * v).backward()
@@ -120,3 +170,13 @@ print(same, copy)
 print([train(steps, clear=True, lr=2.0)[0] for steps in range(5)])
 print([train(steps, clear=False, lr=2.0)[0] for steps in range(5)])
 # --8<-- [end:exercise-step]
+
+# --8<-- [start:exercise-norm]
+norm = torch.nn.BatchNorm1d(1)
+column = data.square()[:, None]
+for parts in ([column], column.split(2)):
+    norm.zero_grad()
+    for part in parts:
+        (norm(part).relu().mean() / len(parts)).backward()
+    print(f"{norm.weight.grad.item():.2f}")
+# --8<-- [end:exercise-norm]

@@ -88,6 +88,13 @@ try:
 except RuntimeError as error:
     print(f"RuntimeError: {error}")
 
+try:
+    # --8<-- [start:integers]
+    torch.tensor([1, 2], requires_grad=True)
+    # --8<-- [end:integers]
+except RuntimeError as error:
+    print(f"RuntimeError: {error}")
+
 # --8<-- [start:no-grad-view]
 w.grad = None
 with torch.no_grad():

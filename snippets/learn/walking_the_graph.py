@@ -128,11 +128,17 @@ for result in (z, ladder, deep):
 # --8<-- [end:walk]
 
 # --8<-- [start:leaves]
+square = x**2
+print(square.grad_fn.next_functions[0][0].variable is x)
 for node in nodes_behind(z.grad_fn):
     if hasattr(node, "variable"):
         print(node.variable)
 print([len(trace(result)) for result in (z, ladder, deep)])
 # --8<-- [end:leaves]
+
+# --8<-- [start:draw]
+print(trace(deep, {"w": w}).to_text(limit=3))
+# --8<-- [end:draw]
 
 # --8<-- [start:free-by-hand]
 long = w
