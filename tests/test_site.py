@@ -168,6 +168,18 @@ def test_notebook_is_a_light_page(site: Path, notebook: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_lesson_says_which_it_is_and_how_long_it_takes(site: Path, language: str) -> None:
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    lessons = re.findall(r"\b((?:learn|conv2d|practice)/\w+)\.md", config)
+    for number, lesson in enumerate(lessons, 1):
+        text = (site / language / lesson / "index.html").read_text(encoding="utf-8")
+        (step,) = re.findall(r'<p class="step">(.*?)</p>', text)
+        at, of, minutes = map(int, re.findall(r"\d+", step))
+        assert (at, of) == (number, len(lessons))
+        assert 5 <= minutes <= 30
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_search_knows_every_page(site: Path, language: str) -> None:
     index = json.loads((site / language / "search/search_index.json").read_text(encoding="utf-8"))
     found = {urldefrag(entry["location"]).url for entry in index["docs"]}
