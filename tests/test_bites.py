@@ -68,7 +68,7 @@ CHANGES = {
         "```{.python .raises}",
         "```python",
         EN,
-        [f"In {EN}:", "wrong-clear"],
+        [f"In {EN}:", "accumulation.py:wrong-dtype"],
     ),
     "an announced error that does not come": (
         EN,

@@ -171,7 +171,7 @@ def test_prediction_hides_the_output_until_answered(visit: Visit, page: str) -> 
         printed = output.locator("pre")
         expect(printed).to_be_hidden()
         answers = question.get_by_role("button")
-        right = [answer.inner_text() in printed.text_content() for answer in answers.all()]
+        right = [answer.text_content().strip() in printed.text_content() for answer in answers.all()]
         assert sum(right) == 1
         # Every second question is answered rightly, the others wrongly.
         answer = answers.nth(right.index(number % 2 == 0))
