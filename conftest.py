@@ -10,6 +10,7 @@ import pytest
 import torch
 from sybil import Sybil
 from sybil.document import PythonDocStringDocument
+from xdist.scheduler import LoadFileScheduling
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,6 +53,22 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     # One of several processes: make test runs the files in two.
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["blocks"] = (dict(blocks.found_blocks), dict(blocks.ran_blocks))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling:
+    return ByFile(config, log)
+
+
+class ByFile(LoadFileScheduling):
+    """A file's tests in one process: the blocks of a page are one program, and most files set up what takes long.
+
+    The longest file, which opens every page in a browser, is shared out by language.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
+        return f"{file} {test.partition('[')[2][:2]}" if file.endswith("test_browser.py") else file
 
 
 @pytest.hookimpl(optionalhook=True)
