@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from heapq import heapify, heappop, heappush
@@ -478,21 +479,26 @@ def trace(start: Start, module: Names | None = None) -> Graph:
             "trace() takes the model, or a dictionary from names to tensors, as its second argument; "
             f"got {type(module).__name__}."
         )
-    # A node is made once and lives as long as the graph, so a collection in the middle of the walk would look at ever
-    # more objects and free none: it costs more than the walk.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with collection_paused():
         found, upward = _walk([fn for fn, _ in starts])
         nodes = _engine_order(found.values(), upward)
         _name_tensors(found, names)
         if layers is not None:
             layers.name(nodes)
         make_safe_to_free(nodes)
+    return Graph([_Root(found[fn], expression) for fn, expression in starts], nodes, layers)
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Without garbage collection, which would look at ever more objects that live on, and costs more than a walk."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
     finally:
         if collecting:
             gc.enable()
-    return Graph([_Root(found[fn], expression) for fn, expression in starts], nodes, layers)
 
 
 class _Root(NamedTuple):

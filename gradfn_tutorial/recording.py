@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import math
 import threading
@@ -19,9 +18,9 @@ from torch import nn
 from torch.autograd.function import BackwardCFunction
 from torch.utils.hooks import RemovableHandle
 
-from gradfn_tutorial.graph import Graph, Names, Node, trace
+from gradfn_tutorial.graph import Graph, Names, Node, collection_paused, trace
 from gradfn_tutorial.state import read_grad, shape_of
-from gradfn_tutorial.text import printable
+from gradfn_tutorial.text import check_limit_and_language, printable
 
 Loss = Union[torch.Tensor, Sequence[torch.Tensor]]
 Tensors = Sequence[Union[torch.Tensor, None]]
@@ -204,7 +203,7 @@ class Recording:
         what it held then.
 
         Raises:
-            ValueError: ``lang`` is neither ``"en"`` nor ``"zh"``.
+            ValueError: ``limit`` is no whole number of at least 1, or ``lang`` is neither ``"en"`` nor ``"zh"``.
 
         ```python
         import torch
@@ -220,8 +219,7 @@ class Recording:
         AccumulateGrad  w     (3,)                None + (3,) → (3,)
         ```
         """
-        if lang not in WORDS:
-            raise ValueError(f"lang is one of {sorted(WORDS)}, got {lang!r}.")
+        check_limit_and_language(limit, lang)
         header, kept, more = WORDS[lang]
         table = [header.split(), *(_cells(row, kept) for row in self.rows[:limit])]
         widths = [max(map(_width, column)) for column in zip(*table)]
@@ -398,10 +396,7 @@ class _Recorder:
     shapes: dict[object, Gradient | None] = field(default_factory=dict)
 
     def watch(self, nodes: Sequence[Node]) -> None:
-        # As in trace(): a collection here would look at many objects and free none.
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
+        with collection_paused():
             for node in nodes:
                 if node.name == "AccumulateGrad":
                     # For torch 2.6, which drops its prehooks where a custom Function unpacks its tensor by an unpack hook.
@@ -412,9 +407,6 @@ class _Recorder:
                 self.handles.append(node.fn.register_hook(partial(self._ends, node)))
                 if isinstance(node.fn, BackwardCFunction) and not self.retain_graph:
                     self.saves[node] = _saved_by_custom(node.fn)
-        finally:
-            if collecting:
-                gc.enable()
 
     def _is_met(self) -> bool:
         """Whether the backward that has come to our hook is the one recorded here."""

@@ -20,10 +20,7 @@ WORDS = {
 
 
 def write(nodes: Sequence[Node], roots: Sequence[Node], limit: int, lang: str = "en") -> str:
-    if lang not in WORDS:
-        raise ValueError(f"lang is one of {sorted(WORDS)}, got {lang!r}.")
-    if not isinstance(limit, int) or limit < 1:
-        raise ValueError(f"limit is a number of lines and at least 1, got {limit!r}.")
+    check_limit_and_language(limit, lang)
     words = WORDS[lang]
     trunk = trunks(nodes)
     uses = _uses(nodes, roots)
@@ -59,6 +56,13 @@ def write(nodes: Sequence[Node], roots: Sequence[Node], limit: int, lang: str = 
     elif todo:
         lines.append("…")
     return "\n".join(lines)
+
+
+def check_limit_and_language(limit: object, lang: object) -> None:
+    if lang not in list(WORDS):
+        raise ValueError(f"lang is one of {sorted(WORDS)}, got {lang!r}.")
+    if not isinstance(limit, int) or limit < 1:
+        raise ValueError(f"limit is a number of lines and at least 1, got {limit!r}.")
 
 
 def trunks(nodes: Sequence[Drawn]) -> dict[Drawn, Link]:

@@ -1365,6 +1365,11 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         ValueError,
         "lang is one of ['en', 'zh'], got 'fr'.",
     ),
+    "no lines": (
+        lambda: record_backward(leaf()).to_text(limit=0),
+        ValueError,
+        "limit is a number of lines and at least 1, got 0.",
+    ),
 }
 
 
