@@ -13,7 +13,8 @@ serve: site ## build both languages and serve them on http://127.0.0.1:8000/ (PO
 	@$(BIN)/python tools/serve.py --port $(PORT)
 
 test: .venv/test.installed ## run every test, the pages' code included
-	$(BIN)/python -m pytest -n 2
+	@# Two processes whose torch starts a thread for each core would wait for one another.
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 # Without tests/: they hold the recordings against the runs, and fail until there are new ones. The API pages come from
 # the docstrings, and are run as pages afterwards.

@@ -63,12 +63,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileS
 class ByFile(LoadFileScheduling):
     """A file's tests in one process: the blocks of a page are one program, and most files set up what takes long.
 
-    The longest file, which opens every page in a browser, is shared out by language.
+    The longest files are shared out: the browser's by page, and those whose tests start a process each.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
-        return f"{file} {test.partition('[')[2][:2]}" if file.endswith("test_browser.py") else file
+        if file.endswith("test_browser.py"):
+            return f"{file} {test.partition('[')[2].rpartition('/')[0]}"
+        return nodeid if file.endswith(("test_bites.py", "test_snippets.py")) else file
 
 
 @pytest.hookimpl(optionalhook=True)
