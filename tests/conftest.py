@@ -1,19 +1,36 @@
-"""What the tests of the built site share: the site, built once and served."""
+"""What the tests share: the site, built once and served, a browser that opens it, and quick processes."""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from published import PORT, REPOSITORY_URL, ROOT, SITE_URL, SOURCES
+from filelock import FileLock
+from forks import Forks
+from published import HOST, PATIENCE, REPOSITORY_URL, ROOT, SITE_URL, SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, BrowserContext, Page
 NOT_BUILT = pytest.StashKey[bool]()
+PROGRAMS = ("chromium", "google-chrome", "chromium-browser")
+# No sandbox, since CI is root; the rest keeps the browser from talking to anyone but the site.
+SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -24,23 +41,29 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess]:
-    out = tmp_path_factory.mktemp("built") / "site"
-    done = subprocess.run(
-        [sys.executable, "tools/site.py", "--out", out],
-        cwd=ROOT,
-        env=os.environ | {"SITE_URL": SITE_URL, "REPOSITORY_URL": REPOSITORY_URL},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    return out, done
+def build(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """Build the site once for all processes of the run."""
+    run = tmp_path_factory.getbasetemp()
+    if hasattr(pytestconfig, "workerinput"):
+        run = run.parent
+    out, log = run / "built" / "site", run / "built.log"
+    command = [sys.executable, "tools/site.py", "--out", str(out)]
+    with FileLock(run / "built.lock"):
+        if not log.exists():
+            environment = os.environ | {"SITE_URL": SITE_URL, "REPOSITORY_URL": REPOSITORY_URL}
+            with log.open("w") as stream:
+                done = subprocess.run(
+                    command, cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT, check=False
+                )
+                stream.write(f"{done.returncode}\n")
+    *printed, status = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    return out, subprocess.CompletedProcess(command, int(status), "".join(printed))
 
 
 @pytest.fixture(scope="session")
-def site(build: tuple[Path, subprocess.CompletedProcess], pytestconfig: pytest.Config) -> Path:
+def site(build: tuple[Path, subprocess.CompletedProcess[str]], pytestconfig: pytest.Config) -> Path:
     """Give the folder of the built site."""
     out, done = build
     if done.returncode:
@@ -50,13 +73,49 @@ def site(build: tuple[Path, subprocess.CompletedProcess], pytestconfig: pytest.C
 
 
 @pytest.fixture(scope="session")
-def served(site: Path) -> Iterator[None]:
-    """Serve the built site at SITE_URL."""
-    command = [sys.executable, "tools/serve.py", site, "--port", str(PORT)]
+def served(site: Path) -> Iterator[int]:
+    """Serve the built site, and give the port."""
+    command = [sys.executable, "tools/serve.py", site, "--port", "0"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert SITE_URL in server.stdout.readline()
-        yield
+        yield int(re.search(r":(\d+)/", server.stdout.readline())[1])
         server.terminate()
+
+
+@pytest.fixture(scope="session")
+def browser(served: int) -> Iterator[Browser]:
+    # Here, since most tests do without.
+    from playwright.sync_api import expect, sync_playwright
+
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if not program:
+        leave_out = pytest.fail if os.environ.get("REQUIRE_BROWSER") else pytest.skip
+        leave_out(f"found none of {', '.join(PROGRAMS)}")
+    expect.set_options(timeout=PATIENCE)
+    switches = [*SWITCHES, f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{served}"]
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=program, args=switches)
+
+
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    wide = {"width": 1280, "height": 900}
+    with browser.new_context(base_url=SITE_URL, viewport=wide, reduced_motion="reduce") as context:
+        context.set_default_timeout(PATIENCE)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        yield context
+
+
+@pytest.fixture
+def tab(context: BrowserContext) -> Iterator[Page]:
+    with context.new_page() as tab:
+        yield tab
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    forks = Forks()
+    yield forks
+    forks.close()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-with socket.create_server(("127.0.0.1", 0)) as probe:
-    # A port that is free now. Instant navigation works only where the site says it is.
-    PORT = probe.getsockname()[1]
-SITE_URL = f"http://127.0.0.1:{PORT}/"
+# Instant navigation works only where the site says it is. A browser takes a name that ends like this for a safe place, and
+# is told at which port it is.
+HOST = "site.localhost"
+SITE_URL = f"http://{HOST}/"
 REPOSITORY_URL = "https://repository.example/grad"
 
 SOURCES = {
@@ -20,3 +19,6 @@ SOURCES = {
     if path.suffix in {".md", ".ipynb"}
 }
 """The address of each page below SITE_URL, ``en/learn/leaf_tensors/`` for example, and its file."""
+
+PATIENCE = 20_000
+"""How long a test waits for the browser, in milliseconds: enough for a busy machine, and waited for only where it fails."""

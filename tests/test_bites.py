@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import blocks
 import pytest
+from forks import Forks
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 EN, ZH = "docs/en/learn/accumulation.md", "docs/zh/learn/accumulation.md"
 SNIPPET = "snippets/learn/accumulation.py"
@@ -109,26 +113,20 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shutil.copytree(blocks.ROOT, there, ignore=left_out)
 
 
-def run(copy: Path, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
-        cwd=copy,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+@pytest.fixture(scope="module")
+def run(copy: Path, forks: Forks) -> Run:
+    return partial(forks.run, "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=copy)
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_is_noticed_and_its_place_named(change: str, copy: Path) -> None:
+def test_a_change_is_noticed_and_its_place_named(change: str, copy: Path, run: Run) -> None:
     name, before, after, run_what, says = CHANGES[change]
     original = (copy / name).read_text(encoding="utf-8")
     assert before in original
     (copy / name).write_text(original.replace(before, after, 1), encoding="utf-8")
     selected = ["-k", "accumulation"] if run_what.startswith("tests/") else []
     try:
-        done = run(copy, run_what, *selected)
+        done = run(run_what, *selected)
     finally:
         (copy / name).write_text(original, encoding="utf-8")
     assert done.returncode == 1, done.stdout
@@ -136,16 +134,16 @@ def test_a_change_is_noticed_and_its_place_named(change: str, copy: Path) -> Non
         assert words in done.stdout
 
 
-def test_without_a_change_the_copy_passes(copy: Path) -> None:
-    done = run(copy, PAGES, SNIPPETS, EN, ZH, "-k", "accumulation")
+def test_without_a_change_the_copy_passes(run: Run) -> None:
+    done = run(PAGES, SNIPPETS, EN, ZH, "-k", "accumulation")
     assert done.returncode == 0, done.stdout
 
 
-def test_record_mends_an_output_and_a_figure_and_nothing_else(copy: Path) -> None:
+def test_record_mends_an_output_and_a_figure_and_nothing_else(copy: Path, run: Run) -> None:
     originals = {name: (copy / name).read_text(encoding="utf-8") for name in (EN, ZH, FIGURE)}
     (copy / EN).write_text(originals[EN].replace("tensor(6.)\n```", "tensor(7.)\n```"), encoding="utf-8")
     (copy / FIGURE).write_text("not a figure", encoding="utf-8")
-    done = run(copy, "--record", EN)
+    done = run("--record", EN)
     assert done.returncode == 0, done.stdout
     assert (copy / FIGURE).read_text(encoding="utf-8") == originals[FIGURE]
     assert blocks.FRONT_MATTER.sub("", (copy / EN).read_text(encoding="utf-8")) == blocks.FRONT_MATTER.sub(

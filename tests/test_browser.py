@@ -4,40 +4,23 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import re
-import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from blocks import expand
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
-from published import SITE_URL, SOURCES
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+from published import PATIENCE, SITE_URL, SOURCES
 from topics import read_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PROGRAMS = ("chromium", "google-chrome", "chromium-browser")
-# No sandbox, since CI is root; the rest keeps the browser from talking to anyone but the site.
-SWITCHES = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 LEAF = "learn/leaf_tensors/"
-# Long enough for a busy machine; it is waited for only where something fails.
-PATIENCE = 20_000
-expect.set_options(timeout=PATIENCE)
 # Types one query after another, and returns the pages that each of them finds, best first.
 SEARCH = """async ({queries, patience}) => {
     const field = document.querySelector(".md-search__input")
@@ -70,30 +53,6 @@ PASTED = {
     "RuntimeError: grad": "RuntimeError grad",
 }
 BOTH_WAYS = pytest.mark.parametrize(("here", "there"), [("en", "zh"), ("zh", "en")])
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if not program:
-        leave_out = pytest.fail if os.environ.get("REQUIRE_BROWSER") else pytest.skip
-        leave_out(f"found none of {', '.join(PROGRAMS)}")
-    with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=program, args=SWITCHES)
-
-
-@pytest.fixture(scope="session")
-def context(browser: Browser, served: None) -> Iterator[BrowserContext]:
-    with browser.new_context(base_url=SITE_URL, viewport=WIDE, reduced_motion="reduce") as context:
-        context.set_default_timeout(PATIENCE)
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        yield context
-
-
-@pytest.fixture
-def tab(context: BrowserContext) -> Iterator[Page]:
-    with context.new_page() as tab:
-        yield tab
 
 
 class Visit:
@@ -301,7 +260,6 @@ def test_dark_mode_is_kept(tab: Page) -> None:
 
 
 @pytest.mark.parametrize(("locale", "language"), [("zh-CN", "zh"), ("en-GB", "en"), ("fr-FR", "en")])
-@pytest.mark.usefixtures("served")
 def test_root_picks_a_language(browser: Browser, locale: str, language: str) -> None:
     with browser.new_context(locale=locale) as context:
         tab = context.new_page()

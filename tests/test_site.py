@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
 import pytest
-from published import PORT, REPOSITORY_URL, ROOT, SITE_URL, SOURCES
+from published import REPOSITORY_URL, ROOT, SITE_URL, SOURCES
 
 HTML_FILES = [f"{page}index.html" for page in SOURCES]
 HTML_FILES += ["index.html", "404.html", "en/404.html", "zh/404.html"]
@@ -217,10 +217,11 @@ def test_sitemaps_pair_the_languages(site: Path) -> None:
         ("en/assets/images/logo.svg", 200, "image/svg+xml; charset=utf-8", None),
     ],
 )
-@pytest.mark.usefixtures("served")
-def test_server_answers_like_a_host(path: str, status: int, kind: str, language: str | None) -> None:
+def test_server_answers_like_a_host(
+    served: int, path: str, status: int, kind: str, language: str | None
+) -> None:
     try:
-        answer = urllib.request.urlopen(SITE_URL + path)
+        answer = urllib.request.urlopen(f"http://127.0.0.1:{served}/{path}")
     except urllib.error.HTTPError as error:
         answer = error
     with answer:
@@ -230,16 +231,15 @@ def test_server_answers_like_a_host(path: str, status: int, kind: str, language:
         assert f'<html lang="{language}"' in text
 
 
-@pytest.mark.usefixtures("served")
-def test_server_passes_over_a_busy_port(site: Path) -> None:
-    command = [sys.executable, "tools/serve.py", site, "--port", str(PORT)]
+def test_server_passes_over_a_busy_port(site: Path, served: int) -> None:
+    command = [sys.executable, "tools/serve.py", site, "--port", str(served)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         lines = [server.stdout.readline()]
         while "busy" in lines[-1]:
             lines.append(server.stdout.readline())
         server.terminate()
-    assert lines[0] == f"Port {PORT} is busy, trying {PORT + 1}.\n"
-    assert lines[-1].startswith(f"Serving http://127.0.0.1:{PORT + len(lines) - 1}/")
+    assert lines[0] == f"Port {served} is busy, trying {served + 1}.\n"
+    assert lines[-1].startswith(f"Serving http://127.0.0.1:{served + len(lines) - 1}/")
 
 
 def test_server_says_what_is_missing(tmp_path: Path) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import blocks
 import pytest
+from forks import Forks
 from shown import mask, plain_warnings
 
 SNIPPETS = blocks.ROOT / "snippets"
@@ -30,18 +28,8 @@ def test_there_are_programs() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_runs_by_itself_and_prints_what_its_page_shows(name: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-u", SNIPPETS / f"{name}.py"],
-        cwd=tmp_path,
-        # This checkout's package, whatever is installed.
-        env=os.environ | {"PYTHONPATH": str(blocks.ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+def test_runs_by_itself_and_prints_what_its_page_shows(name: str, forks: Forks, tmp_path: Path) -> None:
+    done = forks.run(SNIPPETS / f"{name}.py", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     printed = mask(plain_warnings(done.stdout))
     shown = "".join(

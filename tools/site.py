@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable
 
@@ -33,9 +34,8 @@ def main() -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as folder:
         new, old = Path(folder, "new"), Path(folder, "old")
-        step("1/3 English pages", lambda: mkdocs("mkdocs.yml", new / "en"))
-        step("2/3 Chinese pages", lambda: mkdocs("mkdocs.zh.yml", new / "zh"))
-        step("3/3 root page and snippets", lambda: add_shared_files(new))
+        step("1/2 pages in English and Chinese", lambda: build_both(new))
+        step("2/2 root page and snippets", lambda: add_shared_files(new))
         if out.exists():
             out.rename(old)
         new.rename(out)
@@ -47,6 +47,11 @@ def step(title: str, action: Callable[[], None]) -> None:
     start = time.monotonic()
     action()
     print(f"{time.monotonic() - start:.1f} s", flush=True)
+
+
+def build_both(site: Path) -> None:
+    with ThreadPoolExecutor() as languages:
+        list(languages.map(mkdocs, ["mkdocs.yml", "mkdocs.zh.yml"], [site / "en", site / "zh"]))
 
 
 def mkdocs(config: str, out: Path) -> None:
