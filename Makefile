@@ -23,7 +23,8 @@ record: .venv/test.installed ## run the pages and rewrite their outputs, figures
 	$(BIN)/python tools/api.py
 	$(BIN)/python -m pytest --record README.md README.zh.md docs
 	$(BIN)/python tools/notebooks.py
-	$(BIN)/python tools/topics.py
+	for tool in topics errors claims names glossary cheat_sheet recipes; do $(BIN)/python tools/$$tool.py || exit; done
+	$(BIN)/python -m pytest --record docs/*/reference
 
 site: .venv/site.installed ## build both languages into site/
 	@$(BIN)/python tools/site.py

@@ -29,12 +29,6 @@ def section(language: str, place: str) -> str:
     return topics.HEADING.split(below)[0]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_table_is_what_the_map_gives(language: str) -> None:
-    written = (topics.TABLES / f"{language}.md").read_text(encoding="utf-8")
-    assert written == topics.table(MAP, language), "Write the tables anew: python tools/topics.py"
-
-
 @pytest.mark.parametrize(("kind", "entry"), ENTRIES, ids=[entry["en"] for _, entry in ENTRIES])
 def test_an_entry_leads_to_a_run(kind: str, entry: dict[str, Any]) -> None:
     more = NOT_RUN if "not_run" in entry else set()

@@ -17,22 +17,19 @@ from typing import Any, NamedTuple
 
 import griffe
 import tomllib
-from blocks import read_if_there, stamped
-from shown import FRONT_MATTER, ROOT
+from shown import ROOT, recorded, write
 
 PACKAGE = "gradfn_tutorial"
 CHINESE = Path(__file__).with_name("api_zh.toml")
 PAGE = "reference/api.md"
 FENCE = re.compile(r"^```.*?^```\n?", re.MULTILINE | re.DOTALL)
-# What a recording adds to the front matter.
-STAMP = re.compile(r"^recorded:\n(?:  .*\n)+", re.MULTILINE)
 SENTENCE = re.compile(r".*?(?:\.(?=\s|$)|。)", re.DOTALL)
 
 INTRODUCTION = {
     "en": """\
 ---
 description: "Every function and class of gradfn_tutorial: what it takes, returns and raises, with examples that run."
-program: false
+generated: tools/api.py
 ---
 
 # What can I call, and what do I get? { #api }
@@ -52,7 +49,7 @@ This page is made from the docstrings of the package, and its examples run like 
     "zh": """\
 ---
 description: "gradfn_tutorial 的每个函数和类：接收什么参数、返回什么、会抛出什么异常，并配有每次测试都会运行、可以直接复制的例子。"
-program: false
+generated: tools/api.py
 ---
 
 # 有哪些接口，调用后得到什么？ { #api }
@@ -122,22 +119,18 @@ class Entry(NamedTuple):
         return hashlib.sha256(said.encode()).hexdigest()[:8]
 
 
-def main() -> None:
+def pages() -> dict[Path, str]:
     chinese = tomllib.loads(CHINESE.read_text(encoding="utf-8"))
-    for language, text in pages(chinese).items():
-        path = page_path(language)
-        if STAMP.sub("", read_if_there(path) or "") == text:
-            continue
-        front = FRONT_MATTER.match(text)
-        path.write_text(f"---\n{stamped(front[1])}---\n{text[front.end() :]}", encoding="utf-8")
-        print(f"Written: {path.relative_to(ROOT)}")
+    return {
+        page_path(language): recorded(page_path(language), text) for language, text in texts(chinese).items()
+    }
 
 
 def page_path(language: str) -> Path:
     return ROOT / "docs" / language / PAGE
 
 
-def pages(chinese: dict[str, dict[str, Any]]) -> dict[str, str]:
+def texts(chinese: dict[str, dict[str, Any]]) -> dict[str, str]:
     """The page in each language, without the stamp of the run that recorded its outputs."""
     package = griffe.load(PACKAGE, search_paths=[ROOT], docstring_parser="google", allow_inspection=False)
     entries = read_entries(package, [name for name in chinese if "." not in name])
@@ -395,4 +388,4 @@ def listed(title: str, items: list[Item], words: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    write(pages())

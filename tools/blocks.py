@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import datetime
 import difflib
 import html
 import io
@@ -20,8 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-from shown import FRONT_MATTER, ROOT, as_shown, expand, mask
+from shown import FRONT_MATTER, ROOT, TORCH, as_shown, expand, mask, read_if_there, stamped
 from sybil import Document, Example, Region
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
@@ -34,7 +32,6 @@ FENCES = RawFencedCodeBlockLexer(re.compile(r"[ \t]*(?P<info>[^\n]*)$\n", re.MUL
 LANGUAGE = re.compile(r"\{?\s*\.?([\w-]*)")
 FIGURE = re.compile(r'^--8<-- "(?P<path>[\w/]+/(?P<variable>\w+)\.svg)"$', re.MULTILINE)
 DECIMALS = re.compile(r"-?\d+\.\d\d+")
-TORCH = f'torch: "{torch.__version__.partition("+")[0]}"'
 
 
 class Recording(NamedTuple):
@@ -282,13 +279,3 @@ def write_recordings() -> list[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(new[path], encoding="utf-8")
     return sorted(str(path.relative_to(ROOT)) for path in changed)
-
-
-def read_if_there(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.exists() else None
-
-
-def stamped(front_matter: str) -> str:
-    """Front matter that says which torch wrote the page's outputs, and when."""
-    kept = re.sub(r"^recorded:\n(?:  .*\n)*", "", front_matter, flags=re.MULTILINE)
-    return f'{kept}recorded:\n  {TORCH}\n  date: "{datetime.date.today()}"\n'

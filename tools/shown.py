@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import markdown
@@ -17,6 +19,9 @@ MASKS = (
 )
 # A warning as Python writes it to stderr: the place, the warning, and the line of code.
 WARNING = re.compile(r"^.+?:\d+: (\w*Warning: .*)\n(?:  .*\n)?", re.MULTILINE)
+# What a recording adds to the front matter.
+STAMP = re.compile(r"^recorded:\n(?:  .*\n)+", re.MULTILINE)
+TORCH = f'torch: "{version("torch").partition("+")[0]}"'
 INCLUDES = markdown.Markdown(
     extensions=["pymdownx.snippets"],
     extension_configs={
@@ -48,3 +53,32 @@ def as_shown(error: BaseException) -> str:
 def plain_warnings(stderr: str) -> str:
     """What Python wrote to stderr, with a warning as a page shows it: its kind and its message."""
     return WARNING.sub(r"\1\n", stderr)
+
+
+def stamped(front_matter: str) -> str:
+    """Front matter that says which torch wrote the page's outputs, and when."""
+    kept = re.sub(r"^recorded:\n(?:  .*\n)*", "", front_matter, flags=re.MULTILINE)
+    return f'{kept}recorded:\n  {TORCH}\n  date: "{datetime.date.today()}"\n'
+
+
+def recorded(path: Path, text: str) -> str:
+    """A page that a tool has made, with the stamp of the file that is there, or a new one where anything has changed."""
+    new = FRONT_MATTER.sub(lambda front: f"---\n{stamped(front[1])}---\n", text)
+    old = read_if_there(path)
+    if old is not None and TORCH in old and FRONT_MATTER.sub("", old) == FRONT_MATTER.sub("", new):
+        stamp = STAMP.search(old)
+        return STAMP.sub(lambda _: stamp[0], new, count=1) if stamp else new
+    return new
+
+
+def read_if_there(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+def write(pages: dict[Path, str]) -> None:
+    """Write what a tool has made, and say which files have changed."""
+    for path, text in pages.items():
+        if read_if_there(path) != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            print(f"Written: {path.relative_to(ROOT)}")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import tomllib
-from shown import ROOT
+from shown import ROOT, write
 
 MAP = ROOT / "docs" / "topics.toml"
 TABLES = ROOT / "docs" / "recordings" / "topics"
@@ -36,12 +37,8 @@ WORDS = {
 }
 
 
-def main() -> None:
-    TABLES.mkdir(exist_ok=True)
-    for language in WORDS:
-        path = TABLES / f"{language}.md"
-        path.write_text(table(read_map(), language), encoding="utf-8")
-        print(f"Written: {path.relative_to(ROOT)}")
+def pages() -> dict[Path, str]:
+    return {TABLES / f"{language}.md": table(read_map(), language) for language in WORDS}
 
 
 def read_map() -> dict[str, list[dict[str, Any]]]:
@@ -117,4 +114,4 @@ def title(anchors: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    write(pages())
