@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test record site bench
+.PHONY: help serve test record site bench names
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -31,6 +31,12 @@ site: .venv/site.installed ## build both languages into site/
 
 bench: .venv/bench.installed ## time the helper package against other tools and rewrite the table of the documentation
 	$(BIN)/python tools/bench.py --record
+
+# The oldest torch that the package supports, the one that outputs are recorded with, and the newest.
+TORCHES ?= 2.6.0 2.13.0 2.15.0
+
+names: .venv/test.installed ## run the operations with several versions of torch and rewrite the page of node names (TORCHES="2.6.0 2.15.0")
+	@$(BIN)/python tools/names.py --versions $(TORCHES)
 
 # One stamp for each extra: pip runs again only when what it would install has changed.
 .venv/%.installed: pyproject.toml constraints.txt | .venv/created

@@ -1,4 +1,8 @@
-"""The command: ``python -m gradfn_tutorial graph FILE.py:VARIABLE`` runs a script and prints the graph of a variable."""
+"""The command: ``python -m gradfn_tutorial``.
+
+``graph FILE.py:VARIABLE`` runs a script and prints the graph of a variable. ``error "MESSAGE"`` tells what a message of
+torch means and how to repair what raised it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import argparse
 import json
 import os
 import sys
+import textwrap
 import traceback
 from contextlib import suppress
 from difflib import get_close_matches
@@ -16,6 +21,8 @@ from typing import Any, TextIO
 import torch
 from torch import nn
 
+from gradfn_tutorial.errors import ERRORS, find, rank
+from gradfn_tutorial.errors.entry import Error, shown
 from gradfn_tutorial.graph import Graph, trace
 from gradfn_tutorial.state import is_stale_view
 
@@ -31,6 +38,13 @@ WORDS = {
         "no module": "--module takes a variable that holds a module, and {name} is a {kind}.",
         "not written": "{file!r} cannot be written: {reason}.",
         "exited": "{file} ended with exit status {code!r}, so no graph is shown.",
+        "no text": "Pass the message, error 'element 0 of tensors ...', or pipe it: python train.py 2>&1 | ... error",
+        "no error": "None of the {count} known messages is in this text. The nearest: {near}",
+        "also": "On other versions of torch: {text}",
+        "meaning": "What it means: {text}",
+        "repair": "Repair {number}: {text}",
+        "page": "Explained on the site's page {text}",
+        "others": "Other messages like it: {text}",
     },
     "zh": {
         "no target": "{target!r} 不是“文件.py:变量”的形式。",
@@ -42,12 +56,19 @@ WORDS = {
         "no module": "--module 要的是存有模块的变量，而 {name} 是 {kind}。",
         "not written": "无法写入 {file!r}：{reason}。",
         "exited": "{file} 以退出状态 {code!r} 结束，因此不显示图。",
+        "no text": "请给出错误信息：error 'element 0 of tensors ...'，或用管道：python train.py 2>&1 | ... error",
+        "no error": "这段文字里没有已收录的 {count} 条信息。最接近的：{near}",
+        "also": "其他版本的 torch：{text}",
+        "meaning": "含义：{text}",
+        "repair": "修法 {number}：{text}",
+        "page": "网站上的讲解：{text}",
+        "others": "相近的信息：{text}",
     },
 }
 
 
 class Failed(Exception):
-    """There is no graph to show. It holds the exit status, a key of ``WORDS``, and what to fill in."""
+    """There is nothing to show. It holds the exit status, a key of ``WORDS``, and what to fill in."""
 
     def __init__(self, status: int, key: str, **values: object) -> None:
         super().__init__(status, key, values)
@@ -57,9 +78,7 @@ def main() -> int:
     options = _parser().parse_args()
     # The script may close or replace sys.stderr.
     options.errors = open(2, "w", encoding=sys.stderr.encoding, errors="backslashreplace", closefd=False)  # noqa: SIM115
-    # What the script and its children print goes to stderr, whatever means they print with.
     out = os.dup(1)
-    os.dup2(2, 1)
     try:
         file = None if options.output is None else _writable(options.output)
         _write(options.run(options) + "\n", file, out)
@@ -74,7 +93,8 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m gradfn_tutorial", description="Look into the graph that autograd recorded."
+        prog="python -m gradfn_tutorial",
+        description="Look into the graph that autograd recorded, or look up an error message.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     graph = commands.add_parser(
@@ -98,6 +118,21 @@ def _parser() -> argparse.ArgumentParser:
         "the graph goes through, or, with several or none, the names are those of the script's variables",
     )
     graph.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
+    error = commands.add_parser(
+        "error",
+        help="say what an error message of torch means, with two repairs",
+        description="Say what an error message or a warning of torch means on the graph, with two repairs. "
+        "Paths, numbers, shapes and names in it do not matter.",
+        epilog="Exit status: 0, or 1 when no known message is in the text, or 2 when the command was used in a wrong way.",
+    )
+    error.set_defaults(run=_error, output=None)
+    error.add_argument(
+        "text",
+        metavar="TEXT",
+        nargs="?",
+        help="the message, a traceback with it, or an entry's id; without TEXT, or for -, it is read from stdin",
+    )
+    error.add_argument("--lang", choices=["en", "zh"], default="en", help="language of the text")
     return parser
 
 
@@ -108,6 +143,8 @@ def _lines(text: str) -> int:
 
 
 def _graph(options: argparse.Namespace) -> str:
+    # What the script and its children print goes to stderr, whatever means they print with.
+    os.dup2(2, 1)
     file, colon, name = options.target.rpartition(":")
     if not colon or not name.isidentifier():
         raise Failed(2, "no target", target=options.target)
@@ -222,6 +259,34 @@ def _write(text: str, file: Path | None, out: int) -> None:
     except OSError as error:
         where = "stdout" if file is None else str(file)
         raise Failed(2, "not written", file=where, reason=error.strerror) from error
+
+
+def _error(options: argparse.Namespace) -> str:
+    text = options.text
+    if text is None and (sys.stdin is None or sys.stdin.isatty()):
+        raise Failed(2, "no text")
+    if text in (None, "-"):
+        text = sys.stdin.buffer.read().decode(errors="replace")
+    by_id = {error.id: error for error in ERRORS}
+    found = [by_id[text.strip()]] if text.strip() in by_id else find(text, limit=3)
+    if not found:
+        near = dict.fromkeys([*get_close_matches(text, by_id), *(error.id for _, error in rank(text))])
+        raise Failed(1, "no error", count=len(ERRORS), near=", ".join(list(near)[:3]))
+    return _told(found[0], found[1:], options.lang)
+
+
+def _told(error: Error, others: list[Error], lang: str) -> str:
+    words = WORDS[lang]
+    lines = [error.id, "", shown(error.message)]
+    lines += [words["also"].format(text=shown(message)) for message in error.also]
+    lines += ["", words["meaning"].format(text=getattr(error, lang))]
+    for number, repair in enumerate(error.repairs, 1):
+        lines += ["", words["repair"].format(number=number, text=getattr(repair, lang)), ""]
+        lines.append(textwrap.indent(repair.code, "    ").rstrip())
+    lines += ["", words["page"].format(text=error.page)]
+    if others:
+        lines.append(words["others"].format(text=", ".join(other.id for other in others)))
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,15 @@ SEARCH = """async ({queries, patience}) => {
     }
     return found
 }"""
+# Presses twenty copy buttons, from the one of this number on, and returns what each has copied.
+COPY = """async (first) => {
+    const texts = []
+    for (const button of [...document.querySelectorAll(".language-python [data-md-type=copy]")].slice(first, first + 20)) {
+        button.click()
+        texts.push(await navigator.clipboard.readText())
+    }
+    return texts
+}"""
 # What is pasted, and the plain words in it, which have to find the same.
 PASTED = {
     "grad *= 2": "grad 2",
@@ -86,16 +95,10 @@ def visit(context: BrowserContext, page: str) -> Iterator[Visit]:
 def test_copied_code_is_the_program(visit: Visit, page: str) -> None:
     tab, blocks = visit.tab, python_blocks(SOURCES[page])
     unfold(tab)
-    copied = tab.evaluate(
-        """async () => {
-            const texts = []
-            for (const button of document.querySelectorAll(".language-python [data-md-type=copy]")) {
-                button.click()
-                texts.push(await navigator.clipboard.readText())
-            }
-            return texts
-        }"""
-    )
+    copied = []
+    # The browser's leave to copy lasts for some seconds.
+    while part := tab.evaluate(COPY, len(copied)):
+        copied += part
     assert len(copied) == len(blocks)
     for text, block in zip(copied, blocks):
         ast.parse(text)
@@ -211,15 +214,31 @@ def test_back_and_forward(tab: Page) -> None:
     expect(tab.locator("h1")).to_have_text(second)
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "leaf tensor"), ("zh", "叶子张量")])
-def test_search_finds_the_page_first(tab: Page, language: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "words", "place"),
+    [
+        ("en", "leaf tensor", LEAF),
+        ("zh", "叶子张量", LEAF),
+        ("zh", "非标量", "reference/errors/backward/#non-scalar"),
+        *(
+            (language, "element 0 of tensors", "reference/errors/backward/#no-grad-fn")
+            for language in ("en", "zh")
+        ),
+        *((language, "ThnnConv2DBackward", "reference/node_names/#convolution") for language in ("en", "zh")),
+    ],
+)
+def test_search_finds_the_place_first(tab: Page, language: str, words: str, place: str) -> None:
     tab.goto(f"{language}/", wait_until="networkidle")
     field = tab.locator(".md-search__input")
     field.fill(words)
     # The search waits for a key, and fill() presses none.
     field.press("End")
-    first = tab.locator(".md-search-result__link").first
-    expect(first).to_have_attribute("href", re.compile(f"/{language}/{LEAF}"))
+    page, _, anchor = place.partition("#")
+    links = tab.locator(".md-search-result__item").first.locator(".md-search-result__link")
+    expect(links.first).to_have_attribute("href", re.compile(f"/{language}/{page}"))
+    if anchor:
+        # The page comes first, and then the best of its sections.
+        expect(links.nth(1)).to_have_attribute("href", re.compile(f"#{anchor}$"))
 
 
 def search(tab: Page, language: str, queries: list[str]) -> list[list[str]]:

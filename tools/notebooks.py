@@ -35,8 +35,8 @@ DRAWN = re.compile(r"<!-- draw (\w+) -->\n")
 CALLOUT = re.compile(r'^ *(?:\?\?\?\+?|!!!) \w+ "(.*?)"\n((?: +.*\n|\n)+)', re.MULTILINE)
 DIV = re.compile(r"^</?div.*>\n", re.MULTILINE)
 ATTRIBUTES = re.compile(r"(?:^| )\{ ?[#.][^}]*\}$\n?", re.MULTILINE)
-# Beside a downloaded notebook there is no page to link to.
-LINK_TO_PAGE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
+# Beside a downloaded notebook there is no page to link to, and no glossary: [words][a-term]. After a name it is an index.
+LINK_TO_PAGE = re.compile(r"(?<![A-Za-z0-9_])\[([^\]]*)\](?:\((?!https?:)[^)]*\)|\[[a-z-]+\])")
 NEXT = re.compile(r"^(?:Next|下一页)[:：].*\n?\Z", re.MULTILINE)
 FENCE = re.compile(r"^```(?P<info>.*(?:python|output).*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE)
 

@@ -24,6 +24,7 @@ class Handler(SimpleHTTPRequestHandler):
         ".js": "text/javascript; charset=utf-8",
         ".json": "application/json; charset=utf-8",
         ".py": "text/plain; charset=utf-8",
+        ".txt": "text/plain; charset=utf-8",
         ".svg": "image/svg+xml; charset=utf-8",
         ".woff2": "font/woff2",
         ".xml": "application/xml; charset=utf-8",

@@ -12,6 +12,8 @@ import markdown
 ROOT = Path(__file__).parent.parent
 FRONT_MATTER = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 MASKS = (
+    # Bold letters on a terminal.
+    (re.compile(r"\x1b\[[\d;]*m"), ""),
     (re.compile(r" \(Triggered internally at [^)]*\)"), " (Triggered internally at …)"),
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x…"),
     (re.compile(r'File "[^"]*", line \d+'), 'File "…", line …'),

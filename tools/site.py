@@ -14,12 +14,19 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable
 
 ROOT = Path(__file__).parent.parent
 SECTION_MARK = re.compile(r"^ *# --8<-- \[\w+:[\w-]+\]\n", re.MULTILINE)
+OUTPUT = re.compile(r"^( *)```output\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+ABOUT_THE_ARCHIVE = """\
+Programs that show what PyTorch's autograd does. recipes/ has one program for each task, the other folders the program of each
+page. Each file runs by itself: python recipes/gradient_of_an_activation.py. It needs torch, and where it imports
+gradfn_tutorial, the helper package. The .txt file beside a page's program is what it prints, without paths and addresses.
+"""
 
 
 def main() -> None:
@@ -75,13 +82,31 @@ def add_shared_files(site: Path) -> None:
     shutil.copytree(ROOT / "docs/theme/root", site, dirs_exist_ok=True)
     # A host looks for the error page at the top only.
     shutil.copy(site / "en/404.html", site / "404.html")
-    for snippet in sorted((ROOT / "snippets").rglob("*.py")):
-        copy = site / snippet.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        # The marks of the sections are for the pages.
-        copy.write_text(SECTION_MARK.sub("", snippet.read_text(encoding="utf-8")), encoding="utf-8")
+    add_programs(site)
     # Without this file GitHub Pages leaves out files whose names begin with an underscore.
     (site / ".nojekyll").touch()
+
+
+def add_programs(site: Path) -> None:
+    """Publish the snippets as files, with what each prints beside it, and all of them in one archive."""
+    published = {"snippets/README.txt": ABOUT_THE_ARCHIVE}
+    for snippet in sorted((ROOT / "snippets").rglob("*.py")):
+        name = snippet.relative_to(ROOT)
+        # The marks of the sections are for the pages.
+        published[name.as_posix()] = SECTION_MARK.sub("", snippet.read_text(encoding="utf-8"))
+        page = (ROOT / "docs/en" / name.relative_to("snippets")).with_suffix(".md")
+        if page.exists():
+            outputs = OUTPUT.findall(page.read_text(encoding="utf-8"))
+            published[name.with_suffix(".txt").as_posix()] = "".join(
+                re.sub(f"^{indent}", "", text, flags=re.MULTILINE) for indent, text in outputs
+            )
+    with zipfile.ZipFile(site / "snippets.zip", "w") as archive:
+        for name, text in published.items():
+            file = site / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            # Without the date of the build, every build makes the same archive.
+            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
 
 
 if __name__ == "__main__":

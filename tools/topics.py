@@ -21,7 +21,7 @@ LESSON = re.compile(r": ((?:learn|conv2d|practice)/\w+)\.md$", re.MULTILINE)
 WORDS = {
     "en": {
         "columns": "topic | where",
-        "counts": "The map has {topics} topics, {questions} questions that people ask, and {claims} claims that are often read. "
+        "counts": "The map has {topics} topics and {questions} questions that people ask. "
         "Of the topics, {not_run} do not run here; the table names their sources.",
         "of_page": "{page} ({heading})",
         "not_run": "*not run here*: ",
@@ -29,7 +29,7 @@ WORDS = {
     },
     "zh": {
         "columns": "主题 | 在哪里",
-        "counts": "一共有 {topics} 个主题、{questions} 个常被问到的问题和 {claims} 条常见的说法。其中有 {not_run} 个主题没有在这里运行，表里写明了来源。",
+        "counts": "一共有 {topics} 个主题和 {questions} 个常被问到的问题。其中有 {not_run} 个主题没有在这里运行，表里写明了来源。",
         "of_page": "{page}（{heading}）",
         "not_run": "*此处未运行*：",
         "nowhere": "页面上没有",
@@ -81,7 +81,6 @@ def table(the_map: dict[str, list[dict[str, Any]]], language: str) -> str:
     counts = words["counts"].format(
         topics=len(topics),
         questions=len(the_map["question"]),
-        claims=len(the_map["claim"]),
         not_run=sum("not_run" in topic for topic in topics),
     )
     # It has the words of every page, so the search would find it before the pages themselves.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import Formatter
 from typing import NamedTuple
 
 
@@ -39,3 +40,17 @@ class Error(NamedTuple):
     also: tuple[str, ...] = ()
     since: str = "2.6"
     until: str | None = None
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        return (self.message, *self.also)
+
+
+def shown(message: str) -> str:
+    """The message with an ellipsis for each part that varies."""
+    return "".join(fixed + ("…" if name else "") for fixed, name in parts(message))
+
+
+def parts(message: str) -> list[tuple[str, str | None]]:
+    """The message cut at what varies: each fixed part, and the name of what stands behind it, None at the end."""
+    return [(fixed, name) for fixed, name, _, _ in Formatter().parse(message)]

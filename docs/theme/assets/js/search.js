@@ -4,6 +4,8 @@ const { postMessage } = Worker.prototype
 
 Worker.prototype.postMessage = function (message, ...rest) {
   const typed = typeof message?.data === "string"
-  const sent = typed ? { ...message, data: message.data.replace(/[-+*~^:"]/g, " ") } : message
+  // Of a run of Chinese characters, the search leaves out the last one where it looks for words.
+  const words = typed && message.data.replace(/[-+*~^:"]/g, " ").replace(/\p{sc=Han}+/gu, "$&〇")
+  const sent = typed ? { ...message, data: words } : message
   return postMessage.call(this, sent, ...rest)
 }
