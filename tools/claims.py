@@ -24,6 +24,7 @@ PAGES = {
 ---
 description: "{n} sentences about PyTorch autograd as they are commonly taught: which are true, which are false, which only under a condition, each with the run that decides it."
 generated: tools/claims.py
+program: true
 search:
   boost: 0.5
 ---
@@ -38,7 +39,7 @@ search:
 The heading is the sentence as it is taught. Below it stand the verdict, the reason, the run, and the sections that explain it.
 Each line of an output that ends in `True` or `False` says whether the sentence holds there: a true one has only `True`, a false one only
 `False`, one that holds only under a condition has both. The runs give these verdicts on torch 2.6, 2.13 and 2.15 alike.
-They are sections of one program, <a data-program href="../../../snippets/reference/claims.py">snippets/reference/claims.py</a>.
+They are sections of one program; its link is at the foot of the page.
 
 ??? example "What the runs begin with"
 
@@ -50,6 +51,7 @@ They are sections of one program, <a data-program href="../../../snippets/refere
 ---
 description: "关于 PyTorch autograd 的 {n} 条常见说法：哪些对，哪些错，哪些要看条件，每一条都附上能判定它的代码和运行结果，可以按结论和主题筛选。"
 generated: tools/claims.py
+program: true
 search:
   boost: 0.5
 ---
@@ -61,7 +63,7 @@ search:
 
 ## 怎么看每一条？ {{ #how-to-read }}
 
-标题就是通常的说法，下面依次是结论、理由、代码和运行结果，以及讲解它的章节。输出里凡是以 `True` 或 `False` 结尾的行，说的都是这句话在那里成不成立：对的说法只有 `True`，错的只有 `False`，要看条件的两种都有。在 torch 2.6、2.13 和 2.15 上，结论都一样。所有代码合起来是一个程序：<a data-program href="../../../snippets/reference/claims.py">snippets/reference/claims.py</a>。
+标题就是通常的说法，下面依次是结论、理由、代码和运行结果，以及讲解它的章节。输出里凡是以 `True` 或 `False` 结尾的行，说的都是这句话在那里成不成立：对的说法只有 `True`，错的只有 `False`，要看条件的两种都有。在 torch 2.6、2.13 和 2.15 上，结论都一样。所有代码合起来是一个程序，链接在页脚。
 
 ??? example "各段代码共用的准备"
 

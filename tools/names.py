@@ -153,6 +153,7 @@ PAGE = {
 ---
 description: "Which node PyTorch's autograd makes for which operation: ConvolutionBackward0, AddmmBackward0, ThnnConv2DBackward, by torch version, with slots and saved tensors."
 generated: tools/names.py
+program: true
 ---
 
 # Which operation does this node stand for? { #node-names }
@@ -248,6 +249,7 @@ depends on more: the shape, the dtype, the build.
 ---
 description: "PyTorch 的哪个操作对应反向计算图里的哪个节点：ConvolutionBackward0、AddmmBackward0、ThnnConv2DBackward 等名字，按 torch 版本列出，附各个 slot 和已保存张量。"
 generated: tools/names.py
+program: true
 ---
 
 # 这个节点名对应哪个操作？ { #node-names }
