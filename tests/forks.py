@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,10 +26,13 @@ class Forks:
             text=True,
         )
 
-    def run(self, *command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-        """Run ``python COMMAND``, a file or ``-m MODULE`` and its arguments, and return its status and all it printed."""
+    def run(self, *command: str | Path, cwd: Path, seconds: int = 0) -> subprocess.CompletedProcess[str]:
+        """Run ``python COMMAND``, a file or ``-m MODULE`` and its arguments, and return its status and all it printed.
+
+        After ``seconds`` it is ended, and the status is below 0.
+        """
         with tempfile.NamedTemporaryFile("r", encoding="utf-8") as printed:
-            request = [list(map(str, command)), str(cwd), printed.name]
+            request = [list(map(str, command)), str(cwd), printed.name, seconds]
             print(json.dumps(request), file=self.server.stdin, flush=True)
             status = int(self.server.stdout.readline())
             return subprocess.CompletedProcess(command, status, printed.read())
@@ -44,9 +48,10 @@ def serve() -> None:
     import torch  # noqa: F401
 
     for line in sys.stdin:
-        command, cwd, printed = json.loads(line)
+        command, cwd, printed, seconds = json.loads(line)
         pid = os.fork()
         if not pid:
+            signal.alarm(seconds)
             os._exit(become(command, cwd, printed))
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 

@@ -1,0 +1,378 @@
+"""Change one thing at a time, at random but seeded, and report the changes that no test notices.
+
+It works on two copies of the repository. Each change runs the tests that it can affect, until one of them fails. What is known
+is kept in .mutate/, so that a run that was stopped goes on where it was; once anything in the repository has changed, it begins
+anew. tests/equivalent.toml names the changes that change nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import io
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple
+
+import tomllib
+from shown import FRONT_MATTER, ROOT
+
+sys.path.append(str(ROOT / "tests"))
+from forks import Forks
+
+KEPT = ROOT / ".mutate"
+EQUIVALENT = ROOT / "tests" / "equivalent.toml"
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "site", ".mutate", "*cache*", "*.egg-info")
+# A change may make a loop endless.
+SECONDS = 240
+WITHOUT_CHANGE = "without a change"
+OUTPUT = re.compile(r"^ *```output\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+ANCHOR = re.compile(r"\{ #([\w-]+) \}$", re.MULTILINE)
+LINK = re.compile(r"\]\(([\w./#-]+)\)")
+ANSWER = re.compile(r"^- `(.+)`$", re.MULTILINE)
+DIGIT = re.compile(r"\d")
+SWAPS = {
+    "==": "!=",
+    "!=": "==",
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "+": "-",
+    "-": "+",
+    "*": "+",
+    "/": "*",
+    "and": "or",
+    "or": "and",
+    "True": "False",
+    "False": "True",
+    "is": "is not",
+    "in": "not in",
+}
+
+
+class Change(NamedTuple):
+    kind: str
+    path: str
+    start: int
+    before: str
+    after: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.before!r} -> {self.after!r}"
+
+
+Places = Iterator[tuple[int, str, str]]
+"""Where a text can be changed: the offset, what stands there, and what will."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--limit", type=int, default=300, help="how many changes (300)")
+    parser.add_argument("--minutes", type=float, default=60, help="begin no change after this time (60)")
+    parser.add_argument("--seed", type=int, default=0, help="which changes (0)")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at once (2)")
+    options = parser.parse_args()
+    changes = chosen(options.limit, options.seed)
+    known = Known()
+    todo = [change for change in changes if str(change) not in known.outcomes]
+    print(
+        f"{len(changes)} changes, {len(changes) - len(todo)} of them known from an earlier run.", flush=True
+    )
+    run_all(todo, known, options.jobs, time.monotonic() + 60 * options.minutes)
+    return report(changes, known.outcomes)
+
+
+# ---- What can be changed
+
+
+def outputs(text: str) -> Places:
+    for output in OUTPUT.finditer(text):
+        for digit in DIGIT.finditer(output[1]):
+            yield output.start(1) + digit.start(), digit[0], str((int(digit[0]) + 1) % 10)
+
+
+def anchors(text: str) -> Places:
+    for anchor in ANCHOR.finditer(text):
+        yield anchor.start(1), anchor[1], f"{anchor[1]}-x"
+
+
+def links(text: str) -> Places:
+    for link in LINK.finditer(text):
+        page, mark, anchor = link[1].partition("#")
+        yield link.start(1), link[1], f"{page}#{anchor}-x" if mark else f"{page.removesuffix('.md')}_x.md"
+
+
+def answers(text: str) -> Places:
+    for answer in ANSWER.finditer(text):
+        yield answer.start(1), answer[1], f"{answer[1]}0"
+
+
+def prose(text: str) -> Places:
+    """A word of the prose, in one language alone."""
+    body = FRONT_MATTER.sub(lambda front: " " * len(front[0]), text)
+    body = re.sub(r"^( *)(```+).*?^\1\2$", lambda fence: " " * len(fence[0]), body, flags=re.M | re.S)
+    for word in re.finditer(r"(?<![\w`#/(])[a-z]{4,}(?![\w`/)])|[\u4e00-\u9fff]{2}", body):
+        yield word.start(), word[0], word[0][1:]
+
+
+def digits(text: str) -> Places:
+    for digit in DIGIT.finditer(text):
+        yield digit.start(), digit[0], str((int(digit[0]) + 1) % 10)
+
+
+def strings(text: str) -> Places:
+    """A letter of what stands in quotation marks, in a data file."""
+    for string in re.finditer(r'^[\w"/]+ = (?:\{ en = )?\[?"([^"\n]{3,})"', text, re.MULTILINE):
+        yield string.start(1), string[1], string[1][1:]
+
+
+def code(text: str) -> Places:
+    lines = [0]
+    for line in text.splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        start = lines[token.start[0] - 1] + token.start[1]
+        if token.type in (tokenize.OP, tokenize.NAME) and token.string in SWAPS:
+            yield start, token.string, SWAPS[token.string]
+        elif token.type == tokenize.NUMBER and token.string.isdecimal():
+            yield start, token.string, str(int(token.string) + 1)
+    for call in ast.walk(ast.parse(text)):
+        if (
+            isinstance(call, ast.Call)
+            and len(call.args) >= 2
+            and call.args[0].lineno == call.args[1].end_lineno
+        ):
+            first, second = call.args[:2]
+            if text.isascii() and not isinstance(first, ast.Starred) and not isinstance(second, ast.Starred):
+                start = lines[first.lineno - 1] + first.col_offset
+                end = lines[second.lineno - 1] + second.end_col_offset
+                one, two = ast.get_source_segment(text, first), ast.get_source_segment(text, second)
+                if one != two:
+                    between = text[start + len(one) : end - len(two)]
+                    yield start, text[start:end], two + between + one
+
+
+KINDS: dict[str, tuple[str, Callable[[str], Places]]] = {
+    "an output": ("docs/*/**/*.md", outputs),
+    "a snippet": ("snippets/**/*.py", code),
+    "an anchor": ("docs/*/**/*.md", anchors),
+    "a link": ("docs/*/**/*.md", links),
+    "an answer": ("docs/*/**/*.md", answers),
+    "a word of one language": ("docs/*/**/*.md", prose),
+    "a recording": ("docs/recordings/**/*.*", digits),
+    "a recorded version": ("docs/pairs.toml", digits),
+    "a term of the glossary": ("docs/glossary.toml", strings),
+    "the data of a page": ("docs/[ctr]*.toml", strings),
+    "the helper package": ("gradfn_tutorial/**/*.py", code),
+    "an output in a docstring": ("gradfn_tutorial/*.py", outputs),
+}
+
+
+def chosen(limit: int, seed: int) -> list[Change]:
+    """Changes of each kind in turn, so that a small number has all kinds."""
+    equivalent = {
+        (entry["path"], entry["line"], entry["after"])
+        for entry in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("change", [])
+    }
+    piles = []
+    for kind, (pattern, places) in KINDS.items():
+        pile = []
+        for path in sorted(ROOT.glob(pattern)):
+            name = path.relative_to(ROOT).as_posix()
+            text = path.read_text(encoding="utf-8")
+            for start, before, after in places(text):
+                line = text.count("\n", 0, start) + 1
+                if (name, text.splitlines()[line - 1].strip(), after) not in equivalent:
+                    pile.append(Change(kind, name, start, before, after, line))
+        random.Random(f"{seed} {kind}").shuffle(pile)
+        piles.append(pile)
+    # The longest pile is last to be empty.
+    order = [
+        change for turn in range(max(map(len, piles))) for pile in piles for change in pile[turn : turn + 1]
+    ]
+    return order[:limit]
+
+
+# ---- Which tests a change can affect
+
+
+def affected(change: Change) -> list[str]:
+    path = Path(change.path)
+    if path.parts[0] == "gradfn_tutorial":
+        return package_tests(path)
+    if path.parts[0] == "snippets":
+        page = path.relative_to("snippets").with_suffix("").as_posix()
+        pages = [
+            name for language in ("en", "zh") if (ROOT / (name := f"docs/{language}/{page}.md")).exists()
+        ]
+        return [
+            *pages,
+            *site_tests(),
+            "tests/test_recipes.py",
+            "tests/test_snippets.py",
+            "-k",
+            f"not test_snippets or {path.stem}",
+        ]
+    if path.suffix == ".md" and path.parts[1] in ("en", "zh"):
+        return [change.path, *site_tests()]
+    if path.suffix == ".svg":
+        page = path.parent.relative_to("docs/recordings").as_posix()
+        return [f"docs/en/{page}.md", "tests/test_pages.py"]
+    return site_tests()
+
+
+def site_tests() -> list[str]:
+    names = (
+        "pages",
+        "pairs",
+        "topics",
+        "claims",
+        "glossary",
+        "names",
+        "cheat_sheet",
+        "generated",
+        "versions",
+        "notebooks",
+    )
+    return [f"tests/test_{name}.py" for name in names]
+
+
+def package_tests(path: Path) -> list[str]:
+    """The tests of the module first, then what else rests on it; the pages show what the tests do not ask for."""
+    own = {
+        "__main__": "command",
+        "errors": "errors",
+        "svg": "renderers",
+        "dot": "renderers",
+        "mermaid": "renderers",
+    }
+    own |= {
+        "text": "renderers",
+        "fold": "renderers",
+        "causes": "diagnosis",
+        "layers": "graph",
+        "freeing": "graph",
+    }
+    stem = "errors" if "errors" in path.parts else path.stem
+    first = f"tests/test_{own.get(stem, stem)}.py"
+    every = ["state", "graph", "owners", "renderers", "diagnosis", "recording", "command", "errors"]
+    others = [name for name in (f"tests/test_{one}.py" for one in every) if name != first]
+    there = [first] if (ROOT / first).exists() else []
+    return [*there, *others, "gradfn_tutorial", "docs/en"]
+
+
+# ---- Running
+
+
+class Known:
+    """What earlier runs over the same files have found out."""
+
+    def __init__(self) -> None:
+        digest = hashlib.sha256()
+        for folder in ("docs", "snippets", "gradfn_tutorial", "tests", "tools"):
+            for path in sorted((ROOT / folder).rglob("*.*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    digest.update(path.read_bytes())
+        KEPT.mkdir(exist_ok=True)
+        self.path = KEPT / f"{digest.hexdigest()[:12]}.jsonl"
+        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+        self.outcomes: dict[str, str] = dict(json.loads(line) for line in lines)
+
+    def add(self, change: Change | str, outcome: str) -> None:
+        self.outcomes[str(change)] = outcome
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([str(change), outcome], ensure_ascii=False) + "\n")
+
+
+def run_all(changes: list[Change], known: Known, jobs: int, deadline: float) -> None:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        free: SimpleQueue[tuple[Path, Forks]] = SimpleQueue()
+        for job in range(jobs):
+            free.put((Path(shutil.copytree(ROOT, Path(folder, str(job)), ignore=LEFT_OUT)), Forks()))
+
+        first = free.get()
+        check_without_change(changes, known, *first)
+        free.put(first)
+
+        def run_one(change: Change) -> None:
+            if time.monotonic() > deadline:
+                return
+            copy, forks = free.get()
+            start = time.monotonic()
+            outcome = tried(change, copy, forks)
+            free.put((copy, forks))
+            known.add(change, outcome)
+            print(f"{outcome:8} {time.monotonic() - start:4.0f} s  {change.kind}: {change}", flush=True)
+
+        list(pool.map(run_one, changes))
+        while not free.empty():
+            free.get()[1].close()
+
+
+def check_without_change(changes: list[Change], known: Known, copy: Path, forks: Forks) -> None:
+    """Where the tests fail without a change, or are not there, they would notice any."""
+    if WITHOUT_CHANGE in known.outcomes or not changes:
+        return
+    print("Running all these tests without a change ...", flush=True)
+    names = {name for change in changes for name in affected(change) if "." in name or "/" in name}
+    done = run_tests(sorted(names), copy, forks)
+    if done.returncode:
+        sys.exit(f"The tests fail without any change:\n{done.stdout}")
+    known.add(WITHOUT_CHANGE, "passed")
+
+
+def tried(change: Change, copy: Path, forks: Forks) -> str:
+    path = copy / change.path
+    original = path.read_text(encoding="utf-8")
+    end = change.start + len(change.before)
+    path.write_text(original[: change.start] + change.after + original[end:], encoding="utf-8")
+    try:
+        done = run_tests(affected(change), copy, forks)
+    finally:
+        path.write_text(original, encoding="utf-8")
+    # 1: a test has failed. 2 and 4: what is changed cannot even be read. Below 0: killed, after an endless loop for example.
+    if done.returncode == 0:
+        return "MISSED"
+    if done.returncode in (1, 2, 4) or done.returncode < 0:
+        return "noticed"
+    sys.exit(f"{change}: pytest ended with {done.returncode}\n{done.stdout}")
+
+
+def run_tests(names: list[str], copy: Path, forks: Forks) -> subprocess.CompletedProcess[str]:
+    return forks.run("-m", "pytest", "-xq", "-p", "no:cacheprovider", *names, cwd=copy, seconds=SECONDS)
+
+
+def report(changes: list[Change], outcomes: dict[str, str]) -> int:
+    told = [(change, outcomes.get(str(change), "not run")) for change in changes]
+    for kind in KINDS:
+        count = Counter(outcome for change, outcome in told if change.kind == kind)
+        print(f"{kind}: " + ", ".join(f"{number} {outcome}" for outcome, number in sorted(count.items())))
+    missed = [change for change, outcome in told if outcome == "MISSED"]
+    for change in missed:
+        print(f"Missed: {change}")
+    count = Counter(outcome for _, outcome in told)
+    print(
+        f"{len(told)} changes: {count['noticed']} noticed, {count['MISSED']} missed, {count['not run']} not run."
+    )
+    return bool(missed or count["not run"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
