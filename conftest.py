@@ -19,6 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     record = config.getoption("--record")
+    config.addinivalue_line("markers", "pinned_torch: holds on the torch of constraints.txt alone")
 
     def setup(namespace: dict[str, object]) -> None:
         torch.manual_seed(0)
@@ -45,11 +46,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         example = getattr(item, "example", None)
         if example is not None and isinstance(example.region.evaluator, blocks.Block):
             blocks.found_blocks[blocks.kind(example)] += 1
+        if not blocks.IS_PINNED and item.get_closest_marker("pinned_torch"):
+            item.add_marker(pytest.mark.skip(reason=blocks.PINNED_ONLY))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--record"):
-        session.config.stash[RECORDED] = blocks.write_recordings()
+        write = blocks.write_recordings if blocks.IS_PINNED else blocks.write_differing
+        session.config.stash[RECORDED] = write()
     # One of several processes: make test runs the files in two.
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["blocks"] = (dict(blocks.found_blocks), dict(blocks.ran_blocks))
@@ -85,6 +89,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     counts = [f"{name} {blocks.ran_blocks[name]} of {n}" for name, n in sorted(blocks.found_blocks.items())]
     if counts:
         terminalreporter.write_line(f"Python blocks run: {', '.join(counts)}")
+    if not blocks.IS_PINNED:
+        differing = sum(map(len, blocks.differing_here.values()))
+        terminalreporter.write_line(
+            f"torch {blocks.RUNNING}, not {blocks.PINNED}: {differing} recorded differences"
+            if blocks.differing_here
+            else f"torch {blocks.RUNNING}, not {blocks.PINNED}, and nothing recorded: every difference fails"
+        )
+        skipped = terminalreporter.stats.get("skipped", [])
+        if left_out := [report for report in skipped if report.longrepr[2].endswith(blocks.PINNED_ONLY)]:
+            terminalreporter.write_line(
+                f"{len(left_out)} tests were left out, each because {blocks.PINNED_ONLY}"
+            )
     if RECORDED in terminalreporter.config.stash:
         names = terminalreporter.config.stash[RECORDED]
         terminalreporter.write_line("Recorded: " + (", ".join(names) or "nothing has changed"))

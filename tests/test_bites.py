@@ -12,6 +12,7 @@ import blocks
 import pytest
 from forks import Forks
 
+pytestmark = pytest.mark.pinned_torch
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 EN, ZH = "docs/en/learn/accumulation.md", "docs/zh/learn/accumulation.md"

@@ -23,12 +23,16 @@ MASKS = (
 WARNING = re.compile(r"^.+?:\d+: (\w*Warning: .*)\n(?:  .*\n)?", re.MULTILINE)
 # What a recording adds to the front matter.
 STAMP = re.compile(r"^recorded:\n(?:  .*\n)+", re.MULTILINE)
-TORCH = f'torch: "{version("torch").partition("+")[0]}"'
+RUNNING = version("torch").partition("+")[0]
+PINNED = re.search(r"^torch==(.*)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)[1]
+TORCH = f'torch: "{RUNNING}"'
+# What tools/versions.py adds to that.
+DIFFERS = re.compile(r"^  differs: .*\n", re.MULTILINE)
 INCLUDES = markdown.Markdown(
     extensions=["pymdownx.snippets"],
     extension_configs={
         "pymdownx.snippets": {
-            "base_path": [str(ROOT / "snippets"), str(ROOT / "gradfn_tutorial")],
+            "base_path": [str(ROOT / name) for name in ("snippets", "docs/recordings", "gradfn_tutorial")],
             "check_paths": True,
             "dedent_subsections": True,
         }
@@ -59,8 +63,9 @@ def plain_warnings(stderr: str) -> str:
 
 def stamped(front_matter: str) -> str:
     """Front matter that says which torch wrote the page's outputs, and when."""
-    kept = re.sub(r"^recorded:\n(?:  .*\n)*", "", front_matter, flags=re.MULTILINE)
-    return f'{kept}recorded:\n  {TORCH}\n  date: "{datetime.date.today()}"\n'
+    kept = STAMP.sub("", front_matter)
+    differs = "".join(DIFFERS.findall(front_matter))
+    return f'{kept}recorded:\n  {TORCH}\n  date: "{datetime.date.today()}"\n{differs}'
 
 
 def recorded(path: Path, text: str) -> str:
