@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 from forks import Forks
-from published import HOST, PATIENCE, REPOSITORY_URL, ROOT, SITE_URL, SOURCES
+from published import HOST, OFFLINE_SITE, PATIENCE, REPOSITORY_URL, ROOT, SITE_URL, SOURCES, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +44,8 @@ def build(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """Build the site once for all processes of the run."""
+    if OFFLINE_SITE:
+        return Path(OFFLINE_SITE), subprocess.CompletedProcess([], 0, "")
     run = tmp_path_factory.getbasetemp()
     if hasattr(pytestconfig, "workerinput"):
         run = run.parent
@@ -74,11 +75,8 @@ def site(build: tuple[Path, subprocess.CompletedProcess[str]], pytestconfig: pyt
 
 @pytest.fixture(scope="session")
 def served(site: Path) -> Iterator[int]:
-    """Serve the built site, and give the port."""
-    command = [sys.executable, "tools/serve.py", site, "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        yield int(re.search(r":(\d+)/", server.stdout.readline())[1])
-        server.terminate()
+    with serving(site) as port:
+        yield port
 
 
 @pytest.fixture(scope="session")
@@ -99,7 +97,13 @@ def browser(served: int) -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     wide = {"width": 1280, "height": 900}
-    with browser.new_context(base_url=SITE_URL, viewport=wide, reduced_motion="reduce") as context:
+    options = {
+        "base_url": SITE_URL,
+        "viewport": wide,
+        "reduced_motion": "reduce",
+        "offline": bool(OFFLINE_SITE),
+    }
+    with browser.new_context(**options) as context:
         context.set_default_timeout(PATIENCE)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         yield context

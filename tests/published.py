@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -10,6 +16,10 @@ ROOT = Path(__file__).parent.parent
 # is told at which port it is.
 HOST = "site.localhost"
 SITE_URL = f"http://{HOST}/"
+# The browser tests can look at the edition that needs no server: OFFLINE_SITE is its folder.
+OFFLINE_SITE = os.environ.get("OFFLINE_SITE")
+if OFFLINE_SITE:
+    SITE_URL = f"{Path(OFFLINE_SITE).resolve().as_uri()}/"
 REPOSITORY_URL = "https://repository.example/grad"
 
 SOURCES = {
@@ -22,3 +32,20 @@ SOURCES = {
 
 PATIENCE = 20_000
 """How long a test waits for the browser, in milliseconds: enough for a busy machine, and waited for only where it fails."""
+
+
+def at(page: str) -> str:
+    """The address of a page below SITE_URL: a folder's where there is a server, a file's where there is none."""
+    if not OFFLINE_SITE:
+        return page
+    path = page.removesuffix("/")
+    return f"{path}/index.html".lstrip("/") if path in ("", "en", "zh") else f"{path}.html"
+
+
+@contextlib.contextmanager
+def serving(site: Path) -> Iterator[int]:
+    """Serve a folder on this machine, and give the port."""
+    command = [sys.executable, "tools/serve.py", site, "--port", "0"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        yield int(re.search(r":(\d+)/", server.stdout.readline())[1])
+        server.terminate()

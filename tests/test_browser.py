@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import json
 import re
 import textwrap
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from blocks import expand
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
-from published import PATIENCE, SITE_URL, SOURCES
+from published import OFFLINE_SITE, PATIENCE, SITE_URL, SOURCES, at, serving
 from topics import read_map
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ SEARCH = """async ({queries, patience}) => {
     const field = document.querySelector(".md-search__input")
     const count = document.querySelector(".md-search-result__meta")
     const found = []
+    // Without a server, this is what loads the index.
+    field.focus()
     for (const query of queries) {
         // The count is written anew for each answer, and the list right after it.
         const answered = new Promise((resolve, reject) => {
@@ -40,6 +44,17 @@ SEARCH = """async ({queries, patience}) => {
     }
     return found
 }"""
+# What has moved by itself since the page began to load: how much (0.1 in all still counts as good), when, and which elements.
+SHIFT = """() => new Promise((resolve) => {
+    const shifts = []
+    new PerformanceObserver((list) => {
+        for (const { value, startTime, sources } of list.getEntries())
+            shifts.push([value, Math.round(startTime), sources.map(({ node }) => node?.outerHTML?.slice(0, 80))])
+    }).observe({type: "layout-shift", buffered: true})
+    setTimeout(() => resolve(shifts), 50)
+})"""
+# In bytes. The index of the Chinese words is the larger one.
+FIRST_VIEW, FURTHER_PAGE, SEARCH_INDEX = 200_000, 40_000, 300_000
 # Presses twenty copy buttons, from the one of this number on, and returns what each has copied.
 COPY = """async (first) => {
     const texts = []
@@ -69,18 +84,20 @@ class Visit:
 
     def __init__(self, context: BrowserContext, page: str) -> None:
         self.trouble: list[str] = []
+        self.asked: set[str] = set()
         self.tab = context.new_page()
         self.tab.on("console", self.hear)
         self.tab.on("pageerror", lambda error: self.trouble.append(f"exception: {error}"))
         self.tab.on("requestfailed", lambda request: self.trouble.append(f"failed: {request.url}"))
         self.tab.on("request", lambda request: self.see(request.url))
-        self.tab.goto(page, wait_until="networkidle")
+        self.tab.goto(at(page), wait_until="networkidle")
 
     def hear(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             self.trouble.append(f"console: {message.text} {message.location['url']}")
 
     def see(self, url: str) -> None:
+        self.asked.add(url.partition("#")[0].partition("?")[0])
         if not url.startswith((SITE_URL, "data:", "blob:")):
             self.trouble.append(f"another host: {url}")
 
@@ -90,6 +107,28 @@ def visit(context: BrowserContext, page: str) -> Iterator[Visit]:
     visit = Visit(context, page)
     yield visit
     visit.tab.close()
+
+
+@pytest.mark.skipif(bool(OFFLINE_SITE), reason="nothing is sent over a network")
+def test_page_is_light(visit: Visit, page: str, site: Path) -> None:
+    weight = {name: weigh(site, name) for url in visit.asked if (name := url.removeprefix(SITE_URL)) != url}
+    index = weight.pop(f"{page[:2]}/search/search_index.json")
+    home = (site / page[:2] / "index.html").read_text(encoding="utf-8")
+    new = {name: size for name, size in weight.items() if name[3:] not in home}
+    assert sum(weight.values()) <= FIRST_VIEW, weight
+    assert sum(new.values()) <= FURTHER_PAGE, new
+    assert index <= SEARCH_INDEX
+
+
+def weigh(site: Path, name: str) -> int:
+    """Bytes on the way, compressed."""
+    path = site / name
+    return len(gzip.compress((path / "index.html" if path.is_dir() else path).read_bytes()))
+
+
+def test_nothing_moves_while_the_page_loads(visit: Visit) -> None:
+    shifts = visit.tab.evaluate(SHIFT)
+    assert sum(value for value, *_ in shifts) < 0.02, shifts
 
 
 def test_copied_code_is_the_program(visit: Visit, page: str) -> None:
@@ -172,22 +211,23 @@ def test_page_made_no_trouble(visit: Visit) -> None:
 
 @BOTH_WAYS
 def test_language_switch_stays_on_the_page(tab: Page, here: str, there: str) -> None:
-    tab.goto(f"{here}/{LEAF}")
+    tab.goto(at(f"{here}/{LEAF}"))
     anchor = tab.locator("article h2").last.get_attribute("id")
-    tab.goto(f"{here}/{LEAF}#{anchor}")
+    tab.goto(f"{at(f'{here}/{LEAF}')}#{anchor}")
     switch_language(tab, there)
-    expect(tab).to_have_url(re.compile(f"/{there}/{LEAF}#{anchor}$"))
+    expect(tab).to_have_url(f"{SITE_URL}{at(f'{there}/{LEAF}')}#{anchor}")
     expect(tab.locator("html")).to_have_attribute("lang", there)
 
 
+@pytest.mark.skipif(bool(OFFLINE_SITE), reason="without a server each page is loaded anew")
 @BOTH_WAYS
 def test_language_switch_follows_instant_navigation(tab: Page, here: str, there: str) -> None:
-    tab.goto(f"{here}/learn/two_attributes/", wait_until="networkidle")
+    tab.goto(at(f"{here}/learn/two_attributes/"), wait_until="networkidle")
     tab.evaluate("window.sameDocument = true")
     open_from_navigation(tab, LEAF)
     assert tab.evaluate("window.sameDocument")
     switch_language(tab, there)
-    expect(tab).to_have_url(re.compile(f"/{there}/{LEAF}$"))
+    expect(tab).to_have_url(SITE_URL + at(f"{there}/{LEAF}"))
     expect(tab.locator("html")).to_have_attribute("lang", there)
 
 
@@ -197,18 +237,18 @@ def switch_language(tab: Page, language: str) -> None:
 
 
 def open_from_navigation(tab: Page, page: str) -> None:
-    tab.locator(f".md-sidebar--primary a[href$='{page}']").click()
-    expect(tab).to_have_url(re.compile(f"/{page}$"))
+    tab.locator(f".md-sidebar--primary a[href$='{at(page).rpartition('learn/')[2]}']").first.click()
+    expect(tab).to_have_url(re.compile(f"/{at(page)}$"))
 
 
 def test_back_and_forward(tab: Page) -> None:
-    tab.goto("en/learn/two_attributes/", wait_until="networkidle")
+    tab.goto(at("en/learn/two_attributes/"), wait_until="networkidle")
     first = tab.locator("h1").inner_text()
     open_from_navigation(tab, LEAF)
     expect(tab.locator("h1")).not_to_have_text(first)
     second = tab.locator("h1").inner_text()
     tab.go_back()
-    expect(tab).to_have_url(re.compile("/en/learn/two_attributes/$"))
+    expect(tab).to_have_url(SITE_URL + at("en/learn/two_attributes/"))
     expect(tab.locator("h1")).to_have_text(first)
     tab.go_forward()
     expect(tab.locator("h1")).to_have_text(second)
@@ -228,21 +268,21 @@ def test_back_and_forward(tab: Page) -> None:
     ],
 )
 def test_search_finds_the_place_first(tab: Page, language: str, words: str, place: str) -> None:
-    tab.goto(f"{language}/", wait_until="networkidle")
+    tab.goto(at(f"{language}/"), wait_until="networkidle")
     field = tab.locator(".md-search__input")
     field.fill(words)
     # The search waits for a key, and fill() presses none.
     field.press("End")
     page, _, anchor = place.partition("#")
     links = tab.locator(".md-search-result__item").first.locator(".md-search-result__link")
-    expect(links.first).to_have_attribute("href", re.compile(f"/{language}/{page}"))
+    expect(links.first).to_have_attribute("href", re.compile(f"/{language}/{at(page)}"))
     if anchor:
         # The page comes first, and then the best of its sections.
         expect(links.nth(1)).to_have_attribute("href", re.compile(f"#{anchor}$"))
 
 
 def search(tab: Page, language: str, queries: list[str]) -> list[list[str]]:
-    tab.goto(f"{language}/", wait_until="networkidle")
+    tab.goto(at(f"{language}/"), wait_until="networkidle")
     return tab.evaluate(SEARCH, {"queries": queries, "patience": PATIENCE})
 
 
@@ -252,7 +292,9 @@ def test_search_answers_the_questions_of_the_map(tab: Page, language: str) -> No
     found = search(tab, language, [question[language] for question in questions])
     missed = {}
     for question, pages in zip(questions, found):
-        answers = {f"/{language}/{place.partition('#')[0]}/" for place in question["at"]}
+        answers = {
+            urlsplit(SITE_URL).path + at(f"{language}/{place.partition('#')[0]}/") for place in question["at"]
+        }
         if not answers & set(pages[:3]):
             missed[question[language]] = pages[:3]
     assert len(found) == len(questions)
@@ -268,7 +310,7 @@ def test_search_takes_pasted_code_for_words(tab: Page) -> None:
 
 def test_dark_mode_is_kept(tab: Page) -> None:
     body, switch = tab.locator("body"), tab.locator("[data-md-component=palette] label:visible")
-    tab.goto(f"en/{LEAF}")
+    tab.goto(at(f"en/{LEAF}"))
     expect(body).to_have_attribute("data-md-color-scheme", "default")
     switch.click()
     expect(body).to_have_attribute("data-md-color-scheme", "slate")
@@ -282,5 +324,24 @@ def test_dark_mode_is_kept(tab: Page) -> None:
 def test_root_picks_a_language(browser: Browser, locale: str, language: str) -> None:
     with browser.new_context(locale=locale) as context:
         tab = context.new_page()
-        tab.goto(SITE_URL)
-        expect(tab).to_have_url(f"{SITE_URL}{language}/")
+        tab.goto(SITE_URL + at(""))
+        expect(tab).to_have_url(SITE_URL + at(f"{language}/"))
+
+
+@pytest.mark.skipif(bool(OFFLINE_SITE), reason="without a server there is no prefix")
+def test_the_site_works_below_a_prefix(browser: Browser, site: Path, tmp_path: Path) -> None:
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "prefix").symlink_to(site)
+    (tmp_path / "index.html").touch()
+    with serving(tmp_path) as port, browser.new_context(locale="en-GB") as context:
+        tab, home = context.new_page(), f"http://127.0.0.1:{port}/some/prefix/"
+        tab.goto(home)
+        expect(tab).to_have_url(f"{home}en/")
+        failed: list[str] = []
+        tab.on("requestfailed", lambda request: failed.append(request.url))
+        tab.goto(f"{home}en/{LEAF}", wait_until="networkidle")
+        switch_language(tab, "zh")
+        expect(tab).to_have_url(f"{home}zh/{LEAF}")
+        tab.locator("a[data-program]").first.click()
+        expect(tab).to_have_url(f"{home}snippets/{LEAF[:-1]}.py")
+        assert failed == []

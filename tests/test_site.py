@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
 import json
 import re
 import subprocess
 import sys
+import textwrap
 import urllib.error
 import urllib.request
 from html.parser import HTMLParser
@@ -15,6 +18,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 import pytest
 from published import REPOSITORY_URL, ROOT, SITE_URL, SOURCES
+from topics import lessons
 
 HTML_FILES = [f"{page}index.html" for page in SOURCES]
 HTML_FILES += ["index.html", "404.html", "en/404.html", "zh/404.html"]
@@ -30,6 +34,8 @@ NEVER_ASKED = {
     "https://unpkg.com/resize-observer-polyfill": "Material asks for it in browsers before 2020",
     "https://api.github.com/": "Material asks for it when repo_url is set",
 }
+# Names in the data about a page, which programs read and no browser opens.
+NAMES = ("https://schema.org", "https://opensource.org/license/mit")
 
 
 class Html(HTMLParser):
@@ -81,7 +87,7 @@ def test_page_loads_nothing_from_elsewhere(site: Path, file: str) -> None:
         for name, value in attributes.items():
             if not (tag == "a" and name == "href") and not name.startswith("xmlns"):
                 asked += OTHER_HOST.findall(value)
-    assert [url for url in asked if not url.startswith((SITE_URL, *NEVER_ASKED))] == []
+    assert [url for url in asked if not url.startswith((SITE_URL, *NEVER_ASKED, *NAMES))] == []
 
 
 def test_files_load_nothing_from_elsewhere(site: Path) -> None:
@@ -127,8 +133,8 @@ def test_page_says_its_language(site: Path, page: str) -> None:
 
 def test_page_shows_no_code_that_nothing_checks(site: Path, page: str) -> None:
     text = (site / page / "index.html").read_text(encoding="utf-8")
-    kinds = re.findall(r'<div class="language-(\w+)(?: raises)? highlight">', text)
-    assert set(kinds) <= {"python", "output", "console"}, (
+    kinds = re.findall(r'<div class="language-(\w+)(?: raises| fails-on-[\d-]+)? highlight">', text)
+    assert set(kinds) <= {"python", "output", "console", "diff"}, (
         "code that is indented, or in a fence of another kind"
     )
     assert text.count("<pre") == len(kinds), "a <pre> that no fence made"
@@ -260,3 +266,65 @@ def test_programs_are_published_without_marks(site: Path) -> None:
         text = (site / program.relative_to(ROOT)).read_text(encoding="utf-8")
         assert "--8<--" not in text
         compile(text, program.name, "exec")
+
+
+def test_vendored_files_are_as_they_came() -> None:
+    vendor = ROOT / "docs/theme/assets/vendor"
+    listed = dict(
+        line.split()[::-1] for line in (vendor / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    )
+    there = {path.relative_to(vendor).as_posix(): path for path in vendor.rglob("*") if path.is_file()}
+    del there["SHA256SUMS"], there["VERSIONS"]
+    assert {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in there.items()} == listed
+
+
+@pytest.mark.parametrize("file", HTML_FILES)
+def test_no_script_runs_but_those_that_the_build_saw(site: Path, file: str) -> None:
+    text = (site / file).read_text(encoding="utf-8")
+    policy = re.search(r'<head><meta http-equiv="Content-Security-Policy" content="(.*?)">', text)[1]
+    inline = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    hashes = {base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inline}
+    scripts = re.search(r"script-src ([^;]*)", policy)[1].split()
+    assert set(scripts) == {"'self'"} | {f"'sha256-{one}'" for one in hashes}
+    handlers = [name for _, given in read(site / file).tags for name in given if name.startswith("on")]
+    assert handlers == []
+
+
+def test_a_link_to_the_page_is_shown_with_words_and_a_picture(site: Path, page: str) -> None:
+    html = read(site / page / "index.html")
+    metas = {
+        given.get("property", given.get("name")): given["content"]
+        for tag, given in html.tags
+        if tag == "meta" and "content" in given
+    }
+    assert metas["og:url"] == SITE_URL + page
+    assert metas["og:description"] == html.description()
+    assert exists(site, metas["og:image"].removeprefix(SITE_URL))
+    about = json.loads(
+        re.search(
+            r'ld\+json">(.*?)</script>', (site / page / "index.html").read_text(encoding="utf-8"), re.DOTALL
+        )[1]
+    )
+    assert about["url"] == SITE_URL + page
+    assert about["name"] == metas["og:title"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_each_page_is_there_as_markdown_and_each_lesson_as_a_notebook(site: Path, language: str) -> None:
+    pages = [
+        source for page, source in SOURCES.items() if page.startswith(language) and source.suffix == ".md"
+    ]
+    listed = (site / "llms.txt").read_text(encoding="utf-8")
+    for source in pages:
+        name = source.relative_to(ROOT / "docs").as_posix()
+        text = (site / name).read_text(encoding="utf-8")
+        assert f"({SITE_URL}{name})" in listed
+        assert "--8<--" not in text and "<figure" not in text and "{ #" not in text
+    for lesson in lessons():
+        notebook = json.loads((site / language / f"{lesson}.ipynb").read_text(encoding="utf-8"))
+        sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        assert sources[0].startswith("%pip install") and REPOSITORY_URL in sources[0]
+        page = (site / language / f"{lesson}.md").read_text(encoding="utf-8")
+        for fence in re.findall(r"^( *)```(?:python|{\.python[^\n]*})\n(.*?)^\1```", page, re.M | re.S):
+            code = textwrap.dedent(fence[1]).strip()
+            assert any(source.startswith(code) for source in sources), code

@@ -1,6 +1,7 @@
-"""Write docs/<language>/conv2d/notebook.ipynb: prose from the page conv2d/trace, code from the snippet that it includes.
+"""Make a notebook of a lesson: prose from its page, code from the snippet that the page includes.
 
-The notebook is committed without outputs. The site's build runs it, and so does a test.
+The build of the site makes one of each lesson, to download. One of them is a page too, which the build runs, and so does a
+test: docs/<language>/conv2d/notebook.ipynb.
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode, v4
-from shown import FRONT_MATTER, ROOT, expand, mask, plain_warnings
+from shown import FRONT_MATTER, ROOT, expand, mask, plain_warnings, write
 
 LANGUAGES = ("en", "zh")
-PAGE, NOTEBOOK = "conv2d/trace.md", "conv2d/notebook.ipynb"
+LESSON = "conv2d/trace"
 ABOUT = {
     "en": "This is the page with the same title as a notebook. It needs torch and this site's helper package: "
     "run `pip install .` in a checkout of the repository first.",
     "zh": "这是同名页面的 Notebook 版。需要 torch 和本站的辅助包：先在仓库目录里执行 `pip install .`。",
 }
-
+ABOUT_INSTALLED = {
+    "en": "This is the page with the same title as a notebook. Its first cell installs this site's helper package; torch has "
+    "to be there.",
+    "zh": "这是同名页面的 Notebook 版。第一个单元安装本站的辅助包，torch 要已经装好。",
+}
 DESCRIPTION = {
     "en": "The walk from a loss to each Conv2d node as a Jupyter notebook, to run and to change.",
     "zh": "从 loss 走到每个 Conv2d 节点的全过程，Jupyter Notebook 版，可以运行，也可以改。",
@@ -41,21 +46,21 @@ NEXT = re.compile(r"^(?:Next|下一页)[:：].*\n?\Z", re.MULTILINE)
 FENCE = re.compile(r"^```(?P<info>.*(?:python|output).*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE)
 
 
-def main() -> None:
-    for language in LANGUAGES:
-        path = notebook_path(language)
-        path.write_text(notebook_text(language), encoding="utf-8")
-        print(f"Written: {path.relative_to(ROOT)}")
+def pages() -> dict[Path, str]:
+    """The notebook that the site shows as a page. It is committed without outputs."""
+    return {notebook_path(language): notebook_text(LESSON, language) for language in LANGUAGES}
 
 
 def notebook_path(language: str) -> Path:
-    return ROOT / "docs" / language / NOTEBOOK
+    return ROOT / "docs" / language / "conv2d" / "notebook.ipynb"
 
 
-def notebook_text(language: str) -> str:
-    """The notebook as its file has it. The same page gives the same text."""
-    page = (ROOT / "docs" / language / PAGE).read_text(encoding="utf-8")
-    cells = page_cells(page, ABOUT[language])
+def notebook_text(lesson: str, language: str, repository: str = "") -> str:
+    """A lesson as a notebook, whose first cell installs the helper package where it is known from which ``repository``."""
+    page = (ROOT / "docs" / language / f"{lesson}.md").read_text(encoding="utf-8")
+    cells = page_cells(page, (ABOUT_INSTALLED if repository else ABOUT)[language])
+    if repository:
+        cells.insert(1, v4.new_code_cell(f'%pip install --quiet "gradfn-tutorial @ git+{repository}"'))
     for number, cell in enumerate(cells, 1):
         cell.id = f"cell-{number}"
     metadata = {
@@ -128,4 +133,4 @@ def output_text(output: NotebookNode) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    write(pages())

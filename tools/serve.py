@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import gzip
 import os
 import sys
 from functools import partial
@@ -34,6 +35,23 @@ class Handler(SimpleHTTPRequestHandler):
         # A page that was just built again must not come from the browser's cache.
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
+
+    def do_GET(self) -> None:
+        """Answer as hosts do, compressed where the browser takes it."""
+        path = Path(self.translate_path(self.path))
+        path = path / "index.html" if path.is_dir() and self.path.partition("?")[0].endswith("/") else path
+        kind = self.guess_type(path)
+        takes_it = "gzip" in self.headers.get("Accept-Encoding", "")
+        if not path.is_file() or not takes_it or "charset" not in kind:
+            super().do_GET()
+            return
+        body = gzip.compress(path.read_bytes())
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def list_directory(self, path: str | os.PathLike[str]) -> None:
         self.send_error(HTTPStatus.NOT_FOUND)
@@ -66,11 +84,11 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def listen(site: Path, port: int) -> Server:
+def listen(site: Path, host: str, port: int) -> Server:
     """Listen on the first free port from ``port`` on."""
     while True:
         try:
-            return Server(("127.0.0.1", port), partial(Handler, directory=str(site)))
+            return Server((host, port), partial(Handler, directory=str(site)))
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
@@ -82,12 +100,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", nargs="?", type=Path, default=SITE, help="default: site")
     parser.add_argument("--port", type=int, default=8000, help="default: 8000; 0: any free one")
+    parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1; a container needs 0.0.0.0")
     arguments = parser.parse_args()
     if not (arguments.site / "index.html").exists():
         sys.exit(f"No site in {arguments.site}. Build it: make site, or python tools/site.py")
 
-    with listen(arguments.site, arguments.port) as server:
-        print(f"Serving http://127.0.0.1:{server.server_port}/ (Ctrl-C stops it)", flush=True)
+    with listen(arguments.site, arguments.host, arguments.port) as server:
+        print(f"Serving http://{arguments.host}:{server.server_port}/ (Ctrl-C stops it)", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()
     print()

@@ -1,4 +1,4 @@
-"""Build the whole site: both languages, the page that picks one of them, and the snippet files.
+"""Build the whole site: both languages, the page that picks one of them, and what can be downloaded.
 
 It is built beside the old one, which it replaces only when every step has succeeded.
 SITE_URL is the address that it will be published at, http://127.0.0.1:8000/ if not given.
@@ -7,6 +7,9 @@ SITE_URL is the address that it will be published at, http://127.0.0.1:8000/ if 
 from __future__ import annotations
 
 import argparse
+import base64
+import hashlib
+import html
 import os
 import re
 import shutil
@@ -19,7 +22,26 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable
 
-ROOT = Path(__file__).parent.parent
+from latex2mathml.converter import convert as latex2mathml
+from notebooks import notebook_text
+from publish import as_markdown, llms
+from shown import ROOT
+from topics import lessons
+
+LANGUAGES = ("en", "zh")
+# As pymdownx.arithmatex writes it: \\(in a line\\), or \\[on lines of its own\\].
+FORMULA = re.compile(r'(<(?:span|div) class="arithmatex">)\\([(\[])(.*?)\\[)\]](</)', re.DOTALL)
+# A script of another type, or one with an address, holds data or is a file.
+INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+# Figures and formulas have styles of their own. A meta element cannot say who may show the site in a frame.
+POLICY = {
+    "default-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data:",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+}
 SECTION_MARK = re.compile(r"^ *# --8<-- \[\w+:[\w-]+\]\n", re.MULTILINE)
 OUTPUT = re.compile(r"^( *)```output\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 ABOUT_THE_ARCHIVE = """\
@@ -34,15 +56,19 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=ROOT / "site", help="default: site")
-    out = parser.parse_args().out.resolve()
+    parser.add_argument(
+        "--offline", action="store_true", help="for readers who open it from their disk, without a server"
+    )
+    options = parser.parse_args()
+    out = options.out.resolve()
     if out.exists() and not (out / ".nojekyll").exists():
         sys.exit(f"{out} exists, but is no site of this tool. Remove it or choose another --out.")
 
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as folder:
         new, old = Path(folder, "new"), Path(folder, "old")
-        step("1/2 pages in English and Chinese", lambda: build_both(new))
-        step("2/2 root page and snippets", lambda: add_shared_files(new))
+        step("1/2 pages in English and Chinese", lambda: build_both(new, options.offline))
+        step("2/2 root page, programs and notebooks", lambda: add_shared_files(new, options.offline))
         if out.exists():
             out.rename(old)
         new.rename(out)
@@ -56,18 +82,20 @@ def step(title: str, action: Callable[[], None]) -> None:
     print(f"{time.monotonic() - start:.1f} s", flush=True)
 
 
-def build_both(site: Path) -> None:
+def build_both(site: Path, offline: bool) -> None:
+    environment = os.environ | ({"OFFLINE": "true", "NAVIGATION": "navigation.top"} if offline else {})
     with ThreadPoolExecutor() as languages:
-        list(languages.map(mkdocs, ["mkdocs.yml", "mkdocs.zh.yml"], [site / "en", site / "zh"]))
+        configs = {"en": "mkdocs.yml", "zh": "mkdocs.zh.yml"}
+        list(languages.map(lambda to: mkdocs(configs[to], site / to, environment), configs))
 
 
-def mkdocs(config: str, out: Path) -> None:
+def mkdocs(config: str, out: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", config, "-d", str(out)]
     done = subprocess.run(
         command,
         cwd=ROOT,
         # Material prints a notice about its own future on every run.
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        env=environment | {"NO_MKDOCS_2_WARNING": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -78,13 +106,52 @@ def mkdocs(config: str, out: Path) -> None:
         sys.exit(f"failed\n\n{' '.join(command)}\n\n{done.stdout}\nThe site was not built.")
 
 
-def add_shared_files(site: Path) -> None:
+def add_shared_files(site: Path, offline: bool) -> None:
     shutil.copytree(ROOT / "docs/theme/root", site, dirs_exist_ok=True)
     # A host looks for the error page at the top only.
     shutil.copy(site / "en/404.html", site / "404.html")
     add_programs(site)
+    repository = os.environ.get("REPOSITORY_URL", "")
+    for language in LANGUAGES:
+        for lesson in lessons():
+            write(site / language / f"{lesson}.ipynb", notebook_text(lesson, language, repository))
+        for page in sorted((ROOT / "docs" / language).rglob("*.md")):
+            write(site / page.relative_to(ROOT / "docs"), as_markdown(page))
+    write(site / "llms.txt", llms())
+    if offline:
+        # A file system has no page for a folder.
+        root = site / "index.html"
+        text = re.sub(r'"(en|zh)/"', r'"\1/index.html"', root.read_text(encoding="utf-8"))
+        root.write_text(text.replace('+ "/" +', '+ "/index.html" +'), encoding="utf-8")
+    for page in sorted(site.rglob("*.html")):
+        text = with_formulas(page.read_text(encoding="utf-8"))
+        page.write_text(text if offline else with_policy(text), encoding="utf-8")
     # Without this file GitHub Pages leaves out files whose names begin with an underscore.
     (site / ".nojekyll").touch()
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def with_formulas(page: str) -> str:
+    """The page with its formulas in MathML, which browsers draw by themselves."""
+
+    def drawn(formula: re.Match[str]) -> str:
+        display = "block" if formula[2] == "[" else "inline"
+        return formula[1] + latex2mathml(html.unescape(formula[3]), display=display) + formula[4]
+
+    return FORMULA.sub(drawn, page)
+
+
+def with_policy(page: str) -> str:
+    """The page with the rule that a browser runs no script but the site's files and the theme's own few lines."""
+    hashes = [hashlib.sha256(script.encode()).digest() for script in INLINE_SCRIPT.findall(page)]
+    allowed = sorted({f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes})
+    policy = {**POLICY, "script-src": " ".join(["'self'", *allowed])}
+    content = "; ".join(f"{what} {where}" for what, where in policy.items())
+    return page.replace("<head>", f'<head><meta http-equiv="Content-Security-Policy" content="{content}">', 1)
 
 
 def add_programs(site: Path) -> None:
@@ -102,9 +169,7 @@ def add_programs(site: Path) -> None:
             )
     with zipfile.ZipFile(site / "snippets.zip", "w") as archive:
         for name, text in published.items():
-            file = site / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+            write(site / name, text)
             # Without the date of the build, every build makes the same archive.
             archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
 
