@@ -1,10 +1,12 @@
 PYTHON ?= python3
 PORT ?= 8000
+LIMIT ?= 300
+MINUTES ?= 60
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test record site bench names
+.PHONY: help serve test record pin site offline mutate lighthouse canary bench names
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -25,9 +27,27 @@ record: .venv/test.installed ## run the pages and rewrite their outputs, figures
 	$(BIN)/python tools/notebooks.py
 	for tool in topics errors claims names glossary cheat_sheet recipes; do $(BIN)/python tools/$$tool.py || exit; done
 	$(BIN)/python -m pytest --record docs/*/reference
+	$(BIN)/python tools/versions.py
+
+pin: .venv/test.installed ## move the pinned torch and record everything anew (TORCH=2.15.0)
+	@$(BIN)/python tools/pin.py $(TORCH)
 
 site: .venv/site.installed ## build both languages into site/
 	@$(BIN)/python tools/site.py
+
+offline: .venv/offline.installed ## make dist/: the edition that needs no server, as a zip, and a PDF of each language
+	$(BIN)/python tools/site.py --offline --out dist/grad_fn-and-grad
+	$(BIN)/python tools/pdf.py dist/grad_fn-and-grad --out dist
+	cd dist && rm -f grad_fn-and-grad.zip && $(CURDIR)/$(BIN)/python -m zipfile -c grad_fn-and-grad.zip grad_fn-and-grad
+
+mutate: .venv/test.installed ## change 300 things, one at a time, and report what no test notices (LIMIT=300 MINUTES=60)
+	OMP_NUM_THREADS=1 $(BIN)/python tools/mutate.py --limit $(LIMIT) --minutes $(MINUTES)
+
+lighthouse: site ## let Lighthouse judge the built site; needs Node.js
+	$(BIN)/python tools/lighthouse.py
+
+canary: .venv/canary.installed ## build both languages with Zensical and count the pages
+	$(BIN)/python tools/canary.py
 
 bench: .venv/bench.installed ## time the helper package against other tools and rewrite the table of the documentation
 	$(BIN)/python tools/bench.py --record
