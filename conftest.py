@@ -20,6 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     record = config.getoption("--record")
     config.addinivalue_line("markers", "pinned_torch: holds on the torch of constraints.txt alone")
+    config.addinivalue_line("markers", "site: looks at the built site; the tests' conftest.py marks them")
 
     def setup(namespace: dict[str, object]) -> None:
         torch.manual_seed(0)

@@ -39,6 +39,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("page", SOURCES, scope="module")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "build" in getattr(item, "fixturenames", ()):
+            item.add_marker("site")
+
+
 @pytest.fixture(scope="session")
 def build(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
