@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import shutil
 from collections.abc import Callable
@@ -45,7 +46,11 @@ def test_every_difference_is_said(language: str) -> None:
     _, text = page("reference/versions", language)
     assert text.count("```diff") == sum(len(RECORD[version][name]) for version, name in DIFFERING)
     for version, name in DIFFERING:
-        link = rf"\[.*\]\(\.\./{name}\.md#" if (blocks.ROOT / f"docs/en/{name}.md").exists() else ""
+        link = (
+            rf"\[.*\]\({re.escape(posixpath.relpath(name, 'reference'))}\.md#"
+            if (blocks.ROOT / f"docs/en/{name}.md").exists()
+            else ""
+        )
         assert re.search(rf"^torch {re.escape(version)} · {link}", text, re.MULTILINE)
         front = blocks.FRONT_MATTER.match(page(name, language)[1])
         assert front is None or re.search(f'^  differs: .*"{re.escape(version)}"', front[1], re.MULTILINE)

@@ -331,12 +331,10 @@ def tried(change: Change, copy: Path, forks: Forks) -> str:
         done = run_tests(affected(change), copy, forks)
     finally:
         path.write_text(original, encoding="utf-8")
-    # 1: a test has failed. 2 and 4: what is changed cannot even be read. Below 0: killed, after an endless loop for example.
-    if done.returncode == 0:
-        return "MISSED"
-    if done.returncode in (1, 2, 4) or done.returncode < 0:
-        return "noticed"
-    sys.exit(f"{change}: pytest ended with {done.returncode}\n{done.stdout}")
+    if done.returncode == 5:
+        sys.exit(f"{change}: no test was found that it could affect.\n{done.stdout}")
+    # Whatever pytest ends with: a test has failed, a tool or a module cannot be read, an endless loop was ended.
+    return "noticed" if done.returncode else "MISSED"
 
 
 def run_tests(names: list[str], copy: Path, forks: Forks) -> subprocess.CompletedProcess[str]:
