@@ -47,5 +47,7 @@ def serving(site: Path) -> Iterator[int]:
     """Serve a folder on this machine, and give the port."""
     command = [sys.executable, "tools/serve.py", site, "--port", "0"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        yield int(re.search(r":(\d+)/", server.stdout.readline())[1])
-        server.terminate()
+        try:
+            yield int(re.search(r":(\d+)/", server.stdout.readline())[1])
+        finally:
+            server.terminate()

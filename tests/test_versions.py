@@ -63,7 +63,7 @@ def test_the_foot_of_a_page_leads_to_its_differences(site: Path) -> None:
             built = (site / language / name.removesuffix("index") / "index.html").read_text(encoding="utf-8")
             foot = built[built.index('<p class="foot">') :]
             assert version in foot
-            assert f'reference/versions/#{name.replace("/", "-")}"' in foot
+            assert f'versions/#{name.replace("/", "-")}"' in foot
 
 
 def test_every_badge_has_its_words() -> None:
