@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from chromium import PROGRAMS, SWITCHES, find, serving
 from filelock import FileLock
 from forks import Forks
-from published import HOST, OFFLINE_SITE, PATIENCE, REPOSITORY_URL, ROOT, SITE_URL, SOURCES, serving
+from published import HOST, OFFLINE_SITE, PATIENCE, REPOSITORY_URL, ROOT, SITE_URL, SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, BrowserContext, Page
 NOT_BUILT = pytest.StashKey[bool]()
-PROGRAMS = ("chromium", "google-chrome", "chromium-browser")
-# No sandbox, since CI is root; the rest keeps the browser from talking to anyone but the site.
-SWITCHES = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -90,7 +79,7 @@ def browser(served: int) -> Iterator[Browser]:
     # Here, since most tests do without.
     from playwright.sync_api import expect, sync_playwright
 
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = find()
     if not program:
         leave_out = pytest.fail if os.environ.get("REQUIRE_BROWSER") else pytest.skip
         leave_out(f"found none of {', '.join(PROGRAMS)}")

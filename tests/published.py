@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -40,14 +35,3 @@ def at(page: str) -> str:
         return page
     path = page.removesuffix("/")
     return f"{path}/index.html".lstrip("/") if path in ("", "en", "zh") else f"{path}.html"
-
-
-@contextlib.contextmanager
-def serving(site: Path) -> Iterator[int]:
-    """Serve a folder on this machine, and give the port."""
-    command = [sys.executable, "tools/serve.py", site, "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            yield int(re.search(r":(\d+)/", server.stdout.readline())[1])
-        finally:
-            server.terminate()

@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from blocks import expand
+from chromium import serving
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
-from published import OFFLINE_SITE, PATIENCE, SITE_URL, SOURCES, at, serving
+from published import OFFLINE_SITE, PATIENCE, SITE_URL, SOURCES, at
 from topics import read_map
 
 if TYPE_CHECKING:

@@ -39,16 +39,16 @@ STYLES = {
     "python": """\
 Epoch 3:  12%|█▏        | 241/1875 [00:09<01:02, 26.01it/s]
 Traceback (most recent call last):
-  File "/home/ann/projects/net/train.py", line 214, in <module>
+  File "projects/net/train.py", line 214, in <module>
     main(parse_args())
-  File "C:\\Users\\ann\\net\\train.py", line 188, in main
+  File "net\\train.py", line 188, in main
     loss = trainer.fit(model, loader)
-  File "/opt/conda/lib/python3.12/site-packages/torch/_tensor.py", line 626, in backward
+  File "lib/python3.12/site-packages/torch/_tensor.py", line 626, in backward
     torch.autograd.backward(
     ~~~~~~~~~~~~~~~~~~~~~~~^
         self, gradient, retain_graph, create_graph, inputs=inputs
     )
-  File "/opt/conda/lib/python3.12/site-packages/torch/autograd/graph.py", line 841, in _engine_run_backward
+  File "lib/python3.12/site-packages/torch/autograd/graph.py", line 841, in _engine_run_backward
     return Variable._execution_engine.run_backward(  # Calls into the C++ engine to run the backward pass
 {message}
 """,

@@ -6,7 +6,6 @@ host while it runs. A site that mkdocs makes of one page with Material's default
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import json
 import os
@@ -14,9 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
+from chromium import SWITCHES, needed, serving
 from shown import ROOT
 
 LIGHTHOUSE = "lighthouse@12.8.2"
@@ -28,10 +27,6 @@ PAGES = {
 }
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 TABLE = ROOT / "docs" / "recordings" / "lighthouse.md"
-SWITCHES = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 DEFAULT = """\
 site_name: Default
 theme: {name: material, font: false}
@@ -41,19 +36,17 @@ theme: {name: material, font: false}
 def main() -> None:
     if not shutil.which("npx"):
         sys.exit("Found no npx. Lighthouse needs Node.js.")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if not chromium:
-        sys.exit("Found neither chromium nor google-chrome.")
+    chromium = needed()
     site = ROOT / "site"
     if not (site / "index.html").exists():
         sys.exit("There is no site. Build it: make site")
     environment = os.environ | {"CHROME_PATH": chromium}
     rows = []
-    with tempfile.TemporaryDirectory() as folder, served(site) as address:
+    with tempfile.TemporaryDirectory() as folder, serving(site) as port:
         for name, path in PAGES.items():
-            rows.append(row(name, address + path, environment))
-        with served(default_site(Path(folder))) as other:
-            rows.append(row("a default Material site", other, environment))
+            rows.append(row(name, f"http://127.0.0.1:{port}/{path}", environment))
+        with serving(default_site(Path(folder))) as port:
+            rows.append(row("a default Material site", f"http://127.0.0.1:{port}/", environment))
     version = subprocess.run(
         [chromium, "--version"], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -71,14 +64,6 @@ def main() -> None:
         encoding="utf-8",
     )
     print(f"Written: {TABLE.relative_to(ROOT)}")
-
-
-@contextlib.contextmanager
-def served(site: Path) -> Iterator[str]:
-    command = [sys.executable, "tools/serve.py", str(site), "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        yield server.stdout.readline().split()[1]
-        server.terminate()
 
 
 def default_site(folder: Path) -> Path:
@@ -107,7 +92,7 @@ def scores(address: str, options: list[str], environment: dict[str, str]) -> dic
         *options,
         "--quiet",
         "--output=json",
-        f"--chrome-flags={SWITCHES}",
+        f"--chrome-flags={' '.join(['--headless', *SWITCHES])}",
     ]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import html
 import io
-import shutil
 import sys
 from pathlib import Path
 
+from chromium import SWITCHES, needed
 from playwright.sync_api import Page, sync_playwright
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
@@ -48,11 +48,9 @@ def main() -> None:
     options = parser.parse_args()
     if not (options.site / "en" / "index.html").exists():
         sys.exit(f"There is no offline edition in {options.site}. Build it: make offline")
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if not program:
-        sys.exit("Found neither chromium nor google-chrome, which print the pages.")
+    program = needed()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=program, args=SWITCHES)
         tab = browser.new_context(offline=True).new_page()
         for language in LANGUAGES:
             path = options.out / f"grad_fn-and-grad.{language}.pdf"

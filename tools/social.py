@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-
+from chromium import SWITCHES, needed
 from playwright.sync_api import sync_playwright
 from shown import ROOT
 
@@ -23,12 +21,10 @@ PAGE = """<!doctype html><meta charset="utf-8">
 
 
 def main() -> None:
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if not program:
-        sys.exit("Found neither chromium nor google-chrome, which draw the picture.")
+    program = needed()
     graph = (ROOT / "docs/recordings/index/graph.svg").read_text(encoding="utf-8")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=program, args=SWITCHES)
         tab = browser.new_page(viewport={"width": 1200, "height": 630})
         tab.set_content(PAGE.format(graph=graph))
         tab.screenshot(path=PICTURE)
