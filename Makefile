@@ -6,7 +6,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test record pin site offline mutate lighthouse canary bench names
+.PHONY: help serve test record pin site offline publish mutate lighthouse canary bench names
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -39,6 +39,9 @@ offline: .venv/offline.installed ## make dist/: the edition that needs no server
 	$(BIN)/python tools/site.py --offline --out dist/grad_fn-and-grad
 	$(BIN)/python tools/pdf.py dist/grad_fn-and-grad --out dist
 	cd dist && rm -f grad_fn-and-grad.zip && $(CURDIR)/$(BIN)/python -m zipfile -c grad_fn-and-grad.zip grad_fn-and-grad
+
+publish: offline ## build both languages with the zip and the PDFs to download from the home page
+	@$(BIN)/python tools/site.py --editions dist
 
 mutate: .venv/test.installed ## change 300 things, one at a time, and report what no test notices (LIMIT=300 MINUTES=60)
 	OMP_NUM_THREADS=1 $(BIN)/python tools/mutate.py --limit $(LIMIT) --minutes $(MINUTES)

@@ -12,6 +12,7 @@ import pytest
 from chromium import PROGRAMS, SWITCHES, find, serving
 from filelock import FileLock
 from forks import Forks
+from publish import EDITIONS
 from published import HOST, OFFLINE_SITE, PATIENCE, REPOSITORY_URL, ROOT, SITE_URL, SOURCES
 
 if TYPE_CHECKING:
@@ -44,10 +45,13 @@ def build(
     run = tmp_path_factory.getbasetemp()
     if hasattr(pytestconfig, "workerinput"):
         run = run.parent
-    out, log = run / "built" / "site", run / "built.log"
-    command = [sys.executable, "tools/site.py", "--out", str(out)]
+    out, log, editions = run / "built" / "site", run / "built.log", run / "editions"
+    command = [sys.executable, "tools/site.py", "--out", str(out), "--editions", str(editions)]
     with FileLock(run / "built.lock"):
         if not log.exists():
+            editions.mkdir()
+            for name in EDITIONS:
+                (editions / name).touch()
             environment = os.environ | {"SITE_URL": SITE_URL, "REPOSITORY_URL": REPOSITORY_URL}
             with log.open("w") as stream:
                 done = subprocess.run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 from typing import Any
@@ -51,6 +52,14 @@ def documented() -> dict[str, Any]:
             methods = {k: v for k, v in vars(entity).items() if inspect.isfunction(v) and k[0] != "_"}
             found |= {f"{name}.{method}": function for method, function in methods.items()}
     return found
+
+
+@pytest.mark.parametrize("name", gradfn_tutorial.__all__)
+def test_what_a_function_returned_cannot_be_changed(name: str) -> None:
+    entity = getattr(gradfn_tutorial, name)
+    for field in dataclasses.fields(entity) if dataclasses.is_dataclass(entity) else ():
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(object.__new__(entity), field.name, None)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

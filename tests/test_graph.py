@@ -23,7 +23,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from gradfn_tutorial import Graph, explain, trace
-from gradfn_tutorial.freeing import KEY
+from gradfn_tutorial.freeing import DEPTH, KEY
 from gradfn_tutorial.models import ConvNet
 
 
@@ -546,6 +546,15 @@ def test_a_second_trace_adds_to_what_keeps_the_graph_safe_and_replaces_nothing()
         assert set(nodes) <= set(kept)
         assert len(kept) == len(set(kept))
         assert all(node._sequence_nr() < owner._sequence_nr() for node in kept)
+
+
+def test_no_way_down_a_deep_graph_is_long_without_a_stop() -> None:
+    y = chain(6 * DEPTH)
+    nodes = [node.fn for node in trace(y).nodes]
+    held = {fn for owner in nodes for fn in owner.metadata.get(KEY, ())}
+    stops = [index for index, fn in enumerate(nodes) if fn in held]
+    ways = [end - start for start, end in zip([0, *stops], [*stops, len(nodes)])]
+    assert max(ways) <= 2 * DEPTH
 
 
 def test_a_shallow_graph_gets_no_entry_at_all() -> None:

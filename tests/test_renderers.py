@@ -291,6 +291,11 @@ def test_a_folded_picture_says_so() -> None:
     boxes = [element for element in picture.iter() if element.get("data-node")]
     rects = [sum(part.tag.endswith("rect") for part in box) for box in boxes]
     assert rects == [1, *[2] * 19], "a box for many nodes looks like a pile"
+    for box in boxes:
+        top_card = [part for part in box if part.tag.endswith("rect")][-1]
+        text = next(part for part in box if part.tag.endswith("text"))
+        middle = float(top_card.get("x")) + float(top_card.get("width")) / 2
+        assert middle == pytest.approx(float(text.get("x")), abs=0.2)
 
 
 def narrow(length: int) -> Graph:

@@ -320,6 +320,10 @@ def test_each_page_is_there_as_markdown_and_each_lesson_as_a_notebook(site: Path
         text = (site / name).read_text(encoding="utf-8")
         assert f"({SITE_URL}{name})" in listed
         assert "--8<--" not in text and "<figure" not in text and "{ #" not in text
+        original = source.read_text(encoding="utf-8")
+        for part in (r"^#{1,3} ", r"^ *```(?:python|{\.python)", r"^\|"):
+            found, wanted = (len(re.findall(part, kept, re.MULTILINE)) for kept in (text, original))
+            assert found >= wanted, f"{name} has lost some {part}"
     for lesson in lessons():
         notebook = json.loads((site / language / f"{lesson}.ipynb").read_text(encoding="utf-8"))
         sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]

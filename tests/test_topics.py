@@ -69,4 +69,4 @@ def test_a_place_that_is_not_there_is_an_error() -> None:
         {"en": "one", "zh": "一", "at": ["learn/backward#order", "learn/gone#order", "learn/backward#gone"]}
     ]
     with pytest.raises(SystemExit, match="on no page: learn/backward#gone, learn/gone#order"):
-        topics.table(MAP | {"topic": wrong}, "en")
+        topics.overview(MAP | {"topic": wrong}, "en")

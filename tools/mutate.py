@@ -12,7 +12,6 @@ import ast
 import hashlib
 import io
 import json
-import random
 import re
 import shutil
 import subprocess
@@ -187,23 +186,29 @@ KINDS: dict[str, tuple[str, Callable[[str], Places]]] = {
 
 
 def chosen(limit: int, seed: int) -> list[Change]:
-    """Changes of each kind in turn, so that a small number has all kinds."""
+    """Changes of each kind in turn, so that a small number has all kinds.
+
+    Each has its place in the order by itself: an edit elsewhere in the repository leaves the others where they are.
+    """
     equivalent = {
         (entry["path"], entry["line"], entry["after"])
         for entry in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("change", [])
     }
     piles = []
     for kind, (pattern, places) in KINDS.items():
-        pile = []
+        pile: list[tuple[str, Change]] = []
         for path in sorted(ROOT.glob(pattern)):
             name = path.relative_to(ROOT).as_posix()
             text = path.read_text(encoding="utf-8")
+            lines = text.splitlines()
             for start, before, after in places(text):
                 line = text.count("\n", 0, start) + 1
-                if (name, text.splitlines()[line - 1].strip(), after) not in equivalent:
-                    pile.append(Change(kind, name, start, before, after, line))
-        random.Random(f"{seed} {kind}").shuffle(pile)
-        piles.append(pile)
+                whole = lines[line - 1].strip()
+                if (name, whole, after) not in equivalent:
+                    place = start - text.rfind("\n", 0, start)
+                    draw = hashlib.sha256(f"{seed} {name} {whole} {place} {after}".encode()).hexdigest()
+                    pile.append((draw, Change(kind, name, start, before, after, line)))
+        piles.append([change for _, change in sorted(pile)])
     # The longest pile is last to be empty.
     order = [
         change for turn in range(max(map(len, piles))) for pile in piles for change in pile[turn : turn + 1]
@@ -252,7 +257,7 @@ def package_tests(path: Path) -> list[str]:
     }
     own |= {"fold": "renderers", "causes": "diagnosis", "layers": "owners", "freeing": "graph"}
     stem = "errors" if "errors" in path.parts else own.get(path.stem, path.stem)
-    every = ["state", "renderers", "diagnosis", "owners", "recording", "errors", "graph", "command"]
+    every = ["state", "renderers", "diagnosis", "owners", "recording", "errors", "graph", "command", "api"]
     first = [name for name in every if name == stem]
     others = [name for name in every if name != stem]
     return [

@@ -19,15 +19,18 @@ from shown import FRONT_MATTER, ROOT, expand, mask, plain_warnings, write
 LANGUAGES = ("en", "zh")
 LESSON = "conv2d/trace"
 ABOUT = {
-    "en": "This is the page with the same title as a notebook. It needs torch and this site's helper package: "
+    "en": "This is the page with the same title as a notebook. It needs {libraries} and this site's helper package: "
     "run `pip install .` in a checkout of the repository first.",
-    "zh": "这是同名页面的 Notebook 版。需要 torch 和本站的辅助包：先在仓库目录里执行 `pip install .`。",
+    "zh": "这是同名页面的 Notebook 版。需要 {libraries} 和本站的辅助包：先在仓库目录里执行 `pip install .`。",
 }
 ABOUT_INSTALLED = {
-    "en": "This is the page with the same title as a notebook. Its first cell installs this site's helper package; torch has "
-    "to be there.",
-    "zh": "这是同名页面的 Notebook 版。第一个单元安装本站的辅助包，torch 要已经装好。",
+    "en": "This is the page with the same title as a notebook. Its first cell installs this site's helper package; it also needs "
+    "{libraries}.",
+    "zh": "这是同名页面的 Notebook 版。第一个单元安装本站的辅助包，此外还需要 {libraries}。",
 }
+COMMA = {"en": ", ", "zh": "、"}
+# What a lesson may need besides torch, which installs neither, and the code that tells.
+LIBRARIES = {"NumPy": ".numpy()", "matplotlib": "import pyplot"}
 DESCRIPTION = {
     "en": "The walk from a loss to each Conv2d node as a Jupyter notebook, to run and to change.",
     "zh": "从 loss 走到每个 Conv2d 节点的全过程，Jupyter Notebook 版，可以运行，也可以改。",
@@ -35,7 +38,9 @@ DESCRIPTION = {
 
 TITLE = re.compile(r"^# .*\n", re.MULTILINE)
 NEEDS = re.compile(r"(?:^.+\n)+\{ \.needs \}\n", re.MULTILINE)
-FIGURE = re.compile(r'<figure.*?(\w+)\.svg".*?<figcaption[^>]*>(.*?)</figcaption>\n</figure>', re.DOTALL)
+FIGURE = re.compile(r"<figure[^>]*>(.*?)<figcaption[^>]*>(.*?)</figcaption>\n</figure>", re.DOTALL)
+RECORDED = re.compile(r'/(\w+)\.svg"')
+LABEL = re.compile(r'aria-label="(.*?)"')
 DRAWN = re.compile(r"<!-- draw (\w+) -->\n")
 CALLOUT = re.compile(r'^ *(?:\?\?\?\+?|!!!) \w+ "(.*?)"\n((?: +.*\n|\n)+)', re.MULTILINE)
 DIV = re.compile(r"^</?div.*>\n", re.MULTILINE)
@@ -58,7 +63,10 @@ def notebook_path(language: str) -> Path:
 def notebook_text(lesson: str, language: str, repository: str = "") -> str:
     """A lesson as a notebook, whose first cell installs the helper package where it is known from which ``repository``."""
     page = (ROOT / "docs" / language / f"{lesson}.md").read_text(encoding="utf-8")
-    cells = page_cells(page, (ABOUT_INSTALLED if repository else ABOUT)[language])
+    text = expand(page)
+    libraries = COMMA[language].join(["torch", *(name for name, sign in LIBRARIES.items() if sign in text)])
+    about = (ABOUT_INSTALLED if repository else ABOUT)[language].format(libraries=libraries)
+    cells = page_cells(page, about)
     if repository:
         cells.insert(1, v4.new_code_cell(f'%pip install --quiet "gradfn-tutorial @ git+{repository}"'))
     for number, cell in enumerate(cells, 1):
@@ -101,12 +109,23 @@ def plain(page: str) -> str:
     """The page in the Markdown that Jupyter knows, code and output fences aside."""
     page = FRONT_MATTER.sub("", page)
     page = NEEDS.sub("", page)
-    page = FIGURE.sub(lambda figure: f"<!-- draw {figure[1]} -->\n*{figure[2].strip()}*", page)
+    page = FIGURE.sub(drawn_or_told, page)
     page = CALLOUT.sub(lambda callout: f"**{callout[1]}**\n\n{textwrap.dedent(callout[2])}", page)
     page = DIV.sub("", page)
     page = ATTRIBUTES.sub("\n", page)
     page = NEXT.sub("", page)
     return LINK_TO_PAGE.sub(r"\1", page)
+
+
+def drawn_or_told(figure: re.Match[str]) -> str:
+    variable = RECORDED.search(figure[1])
+    return f"<!-- draw {variable[1]} -->\n*{figure[2].strip()}*" if variable else told(figure)
+
+
+def told(figure: re.Match[str]) -> str:
+    """A figure's caption, after what its drawing shows, if that says so."""
+    caption, label = f"*{figure[2].strip()}*", LABEL.search(figure[1])
+    return f"[{label[1]}] {caption}" if label else caption
 
 
 def run(notebook: NotebookNode) -> None:

@@ -1,4 +1,5 @@
-"""What the site publishes beside its pages for programs that read: each page as Markdown, and llms.txt, the list of them."""
+"""What the site publishes beside its pages: for programs each page as Markdown and llms.txt, the list of them; for readers
+without a network a zip and PDFs."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from notebooks import ATTRIBUTES, DIV, FIGURE
+from notebooks import ATTRIBUTES, DIV, FIGURE, told
 from shown import FRONT_MATTER, ROOT, expand
 
 SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000/")
@@ -16,6 +17,8 @@ INCLUDE = re.compile(r'^ *--8<-- ".*"$', re.MULTILINE)
 ANCHOR = re.compile(r"\{ #[\w-]+ \}")
 # What is marked as a term: [words][a-term].
 MARK = re.compile(r"(?<![A-Za-z0-9_])\[([^\]]*)\]\[[a-z-]+\]")
+# What make offline makes, for the home page to link to.
+EDITIONS = ("grad_fn-and-grad.zip", "grad_fn-and-grad.en.pdf", "grad_fn-and-grad.zh.pdf")
 LANGUAGES = {"en": "English", "zh": "简体中文"}
 ABOUT = """\
 # grad_fn & grad
@@ -28,7 +31,7 @@ ABOUT = """\
 def as_markdown(page: Path) -> str:
     """A page with the code in the place of the includes, a figure's caption in the place of the figure."""
     text = FRONT_MATTER.sub("", page.read_text(encoding="utf-8")).lstrip("\n")
-    text = FIGURE.sub(lambda figure: f"*{figure[2].strip()}*", text)
+    text = FIGURE.sub(told, text)
     text = INCLUDE.sub(lambda include: expand(include[0]).rstrip("\n"), text)
     return ANCHOR.sub("", ATTRIBUTES.sub("\n", DIV.sub("", MARK.sub(r"\1", text))))
 

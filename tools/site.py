@@ -24,7 +24,7 @@ from typing import Callable
 
 from latex2mathml.converter import convert as latex2mathml
 from notebooks import notebook_text
-from publish import as_markdown, llms
+from publish import EDITIONS, as_markdown, llms
 from shown import ROOT
 from topics import lessons
 
@@ -47,7 +47,8 @@ OUTPUT = re.compile(r"^( *)```output\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 ABOUT_THE_ARCHIVE = """\
 Programs that show what PyTorch's autograd does. recipes/ has one program for each task, the other folders the program of each
 page. Each file runs by itself: python recipes/gradient_of_an_activation.py. It needs torch, and where it imports
-gradfn_tutorial, the helper package. The .txt file beside a page's program is what it prints, without paths and addresses.
+gradfn_tutorial, the helper package; practice/training_loop.py needs matplotlib and practice/in_place_and_views.py NumPy. The
+.txt file beside a page's program is what it prints, without paths and addresses.
 """
 
 
@@ -59,7 +60,15 @@ def main() -> None:
     parser.add_argument(
         "--offline", action="store_true", help="for readers who open it from their disk, without a server"
     )
+    parser.add_argument(
+        "--editions",
+        type=Path,
+        help="the folder that make offline has filled, to download from the home page",
+    )
     options = parser.parse_args()
+    editions = [options.editions / name for name in EDITIONS] if options.editions else []
+    if missing := [str(path) for path in editions if not path.exists()]:
+        sys.exit(f"There is no {', '.join(missing)}. Make them first: make offline")
     out = options.out.resolve()
     if out.exists() and not (out / ".nojekyll").exists():
         sys.exit(f"{out} exists, but is no site of this tool. Remove it or choose another --out.")
@@ -67,8 +76,10 @@ def main() -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as folder:
         new, old = Path(folder, "new"), Path(folder, "old")
-        step("1/2 pages in English and Chinese", lambda: build_both(new, options.offline))
+        step("1/2 pages in English and Chinese", lambda: build_both(new, options.offline, bool(editions)))
         step("2/2 root page, programs and notebooks", lambda: add_shared_files(new, options.offline))
+        for path in editions:
+            shutil.copy(path, new)
         if out.exists():
             out.rename(old)
         new.rename(out)
@@ -82,8 +93,9 @@ def step(title: str, action: Callable[[], None]) -> None:
     print(f"{time.monotonic() - start:.1f} s", flush=True)
 
 
-def build_both(site: Path, offline: bool) -> None:
+def build_both(site: Path, offline: bool, editions: bool) -> None:
     environment = os.environ | ({"OFFLINE": "true", "NAVIGATION": "navigation.top"} if offline else {})
+    environment |= {"EDITIONS": "true"} if editions else {}
     with ThreadPoolExecutor() as languages:
         configs = {"en": "mkdocs.yml", "zh": "mkdocs.zh.yml"}
         list(languages.map(lambda to: mkdocs(configs[to], site / to, environment), configs))

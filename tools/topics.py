@@ -1,4 +1,4 @@
-"""Write docs/recordings/topics/<language>.md: the table that says in which section of the site each topic of docs/topics.toml is.
+"""Write docs/recordings/topics/<language>.md: in which section of the site each topic and question of docs/topics.toml is.
 
 The texts of its links are the headings of the pages. tests/test_topics.py holds topics.toml against the pages.
 """
@@ -17,6 +17,8 @@ MAP = ROOT / "docs" / "topics.toml"
 TABLES = ROOT / "docs" / "recordings" / "topics"
 HEADING = re.compile(r"^#+ (.*) \{ #([\w-]+) \}$", re.MULTILINE)
 LESSON = re.compile(r": ((?:learn|conv2d|practice)/\w+)\.md$", re.MULTILINE)
+# What means something in Markdown, in a question that has it as it is.
+SIGN = re.compile(r"[*_\[\]`]")
 
 WORDS = {
     "en": {
@@ -26,6 +28,7 @@ WORDS = {
         "of_page": "{page} ({heading})",
         "not_run": "*not run here*: ",
         "nowhere": "On no page",
+        "asked": "The questions, and where each is answered:",
     },
     "zh": {
         "columns": "主题 | 在哪里",
@@ -33,12 +36,13 @@ WORDS = {
         "of_page": "{page}（{heading}）",
         "not_run": "*此处未运行*：",
         "nowhere": "页面上没有",
+        "asked": "常见的问题，点开就是回答它的那一节：",
     },
 }
 
 
 def pages() -> dict[Path, str]:
-    return {TABLES / f"{language}.md": table(read_map(), language) for language in WORDS}
+    return {TABLES / f"{language}.md": overview(read_map(), language) for language in WORDS}
 
 
 def read_map() -> dict[str, list[dict[str, Any]]]:
@@ -58,10 +62,12 @@ def headings(language: str) -> dict[str, dict[str, str]]:
     return {page: {anchor: heading for heading, anchor in HEADING.findall(texts[page])} for page in texts}
 
 
-def table(the_map: dict[str, list[dict[str, Any]]], language: str) -> str:
+def overview(the_map: dict[str, list[dict[str, Any]]], language: str) -> str:
     words, pages = WORDS[language], headings(language)
     order = [f"{page}#{anchor}" for page, anchors in pages.items() for anchor in anchors]
-    if unknown := {place for topic in the_map["topic"] for place in topic["at"]} - set(order):
+    if unknown := {place for kind in the_map.values() for entry in kind for place in entry["at"]} - set(
+        order
+    ):
         sys.exit(f"{MAP.name} names places that are on no page: {', '.join(sorted(unknown))}")
 
     topics = sorted(
@@ -77,22 +83,21 @@ def table(the_map: dict[str, list[dict[str, Any]]], language: str) -> str:
         if topic.get("not_run"):
             where.append(f"{words['not_run']}[{topic['version']}]({topic['source']})")
         rows.append(f"| {topic[language]} | {'<br>'.join(where)} |")
+    questions = []
+    for question in the_map["question"]:
+        text = SIGN.sub(r"\\\g<0>", question[language])
+        page, _, anchor = question["at"][0].partition("#")
+        questions.append(f"- [{text}](../{page}.md#{anchor})")
 
     counts = words["counts"].format(
         topics=len(topics),
         questions=len(the_map["question"]),
         not_run=sum("not_run" in topic for topic in topics),
     )
-    # It has the words of every page, so the search would find it before the pages themselves.
-    lines = [
-        counts,
-        "",
-        '<div data-search-exclude markdown="block">',
-        "",
-        f"| {words['columns']} |",
-        "|---|---|",
-    ]
-    return "\n".join([*lines, *rows, "", "</div>", ""])
+    # They have the words of every page, so the search would find them before the pages themselves.
+    start = [counts, "", '<div data-search-exclude markdown="block">', ""]
+    table = [f"| {words['columns']} |", "|---|---|", *rows, ""]
+    return "\n".join([*start, *table, words["asked"], "", *questions, "", "</div>", ""])
 
 
 def page_link(page: str, pages: dict[str, dict[str, str]]) -> str:
