@@ -21,6 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
     record = config.getoption("--record")
     config.addinivalue_line("markers", "pinned_torch: holds on the torch of constraints.txt alone")
     config.addinivalue_line("markers", "site: looks at the built site; the tests' conftest.py marks them")
+    config.addinivalue_line("markers", "offline: holds for the edition without a server too")
 
     def setup(namespace: dict[str, object]) -> None:
         torch.manual_seed(0)

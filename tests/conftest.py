@@ -31,8 +31,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "build" in getattr(item, "fixturenames", ()):
-            item.add_marker("site")
+        for needed, marker in (("build", "site"), ("browser", "offline")):
+            if needed in getattr(item, "fixturenames", ()):
+                item.add_marker(marker)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import cheat_sheet
 import pytest
 from cheat_sheet import ACTIONS, BEFORE, STATES, Action, check, look_at, run
+from published import at
 
 from gradfn_tutorial import explain
 
@@ -48,7 +49,7 @@ def test_a_row_that_is_wrong_is_an_error() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_it_fits_one_screen_and_one_sheet_of_paper(tab: Page, language: str) -> None:
-    tab.goto(f"{language}/reference/cheat_sheet/", wait_until="networkidle")
+    tab.goto(at(f"{language}/reference/cheat_sheet/"), wait_until="networkidle")
     below = tab.evaluate("document.querySelector('.cheat').getBoundingClientRect().bottom")
     assert below <= tab.viewport_size["height"]
     wide = tab.evaluate(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import claims
 import pytest
 from playwright.sync_api import expect
+from published import at
 from test_topics import CHINESE, LANGUAGES, section
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def shown(tab: Page, rank: str) -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_filter_leaves_what_was_chosen(tab: Page, language: str) -> None:
-    tab.goto(f"{language}/reference/claims/")
+    tab.goto(at(f"{language}/reference/claims/"))
     verdict, topic = tab.locator("select[name=verdict]"), tab.locator("select[name=topic]")
     expect(verdict.locator("option")).to_have_count(4)
     expect(topic.locator("option")).to_have_count(1 + len(TOPICS))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import glossary
 import pytest
 from playwright.sync_api import expect
-from published import SOURCES
+from published import SOURCES, at
 from test_pages import BOTH, LANGUAGES, PAGES, prose, read
 from test_topics import CHINESE, section
 from topics import lessons
@@ -114,8 +114,8 @@ def test_a_mark_is_a_link_with_the_definition(site: Path, page: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_definition_appears_when_a_key_reaches_the_term(tab: Page, language: str) -> None:
     tab.set_viewport_size({"width": 390, "height": 844})
-    tab.goto(f"{language}/learn/retain_grad/", wait_until="networkidle")
-    term = tab.locator("article a[href$='reference/glossary/#leaf-tensor']")
+    tab.goto(at(f"{language}/learn/retain_grad/"), wait_until="networkidle")
+    term = tab.locator("article a[title][href$='#leaf-tensor']")
     definition = TERMS["leaf-tensor"][f"define_{language}"].replace("`", "")
     below = """link => {
         const {content, position} = getComputedStyle(link, "::after")

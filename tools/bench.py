@@ -19,10 +19,10 @@ import time
 import warnings
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from sealed import write_sealed
 from torch import nn
 from torchlens.debug import sketch_grad_fn
 from torchview import draw_graph
@@ -31,7 +31,7 @@ from torchviz import make_dot
 from gradfn_tutorial import Graph, owners, record_backward, trace
 from gradfn_tutorial.models import ConvNet
 
-RECORDING = Path(__file__).parent.parent / "docs" / "recordings" / "bench.md"
+RECORDING = "bench.md"
 CNN, TRANSFORMER, LSTM, CHAIN = "ConvNet", "Transformer", "LSTM", "`x + 1`"
 LOOP, TRACE, BACKWARD, RECORD = "`next_functions`", "`trace`", "`backward`", "`record_backward`"
 PEERS = ("torchviz", "torchlens", "torchview")
@@ -226,7 +226,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--record", action="store_true", help=f"write {RECORDING.name} anew")
+    parser.add_argument("--record", action="store_true", help=f"write {RECORDING} anew")
     record = parser.parse_args().record
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
@@ -246,7 +246,7 @@ def main() -> None:
     for lines in sections.values():
         print(*lines, "", sep="\n")
     if record:
-        RECORDING.write_text(as_sections(sections), encoding="utf-8")
+        write_sealed(RECORDING, as_sections(sections))
     if missed:
         sys.exit(f"Slower than required: {'; '.join(missed)}")
 

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from chromium import SWITCHES, needed, serving
+from sealed import write_sealed
 from shown import ROOT
 
 LIGHTHOUSE = "lighthouse@12.8.2"
@@ -26,7 +27,6 @@ PAGES = {
     "reference/node_names": "en/reference/node_names/",
 }
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
-TABLE = ROOT / "docs" / "recordings" / "lighthouse.md"
 DEFAULT = """\
 site_name: Default
 theme: {name: material, font: false}
@@ -50,7 +50,8 @@ def main() -> None:
     version = subprocess.run(
         [chromium, "--version"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    TABLE.write_text(
+    write_sealed(
+        "lighthouse.md",
         "\n".join(
             [
                 "| page | performance | accessibility | best practices | SEO | performance, mobile |",
@@ -61,9 +62,7 @@ def main() -> None:
                 "",
             ]
         ),
-        encoding="utf-8",
     )
-    print(f"Written: {TABLE.relative_to(ROOT)}")
 
 
 def default_site(folder: Path) -> Path:

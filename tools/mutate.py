@@ -2,13 +2,15 @@
 
 It works on two copies of the repository. Each change runs the tests that it can affect, until one of them fails. What is known
 is kept in .mutate/, so that a run that was stopped goes on where it was; once anything in the repository has changed, it begins
-anew. tests/equivalent.toml names the changes that change nothing.
+anew. tests/equivalent.toml names the changes that change nothing. A run of 300 or more that misses nothing is written to
+docs/recordings/mutate/, for the page that says how the site is tested.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import datetime
 import hashlib
 import io
 import json
@@ -27,6 +29,7 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 import tomllib
+from sealed import RECORDINGS, write_sealed
 from shown import FRONT_MATTER, ROOT
 
 sys.path.append(str(ROOT / "tests"))
@@ -34,11 +37,36 @@ from forks import Forks
 
 KEPT = ROOT / ".mutate"
 EQUIVALENT = ROOT / "tests" / "equivalent.toml"
+RESULTS = RECORDINGS / "mutate"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "site", ".mutate", "*cache*", "*.egg-info")
 # A change may make a loop endless.
 SECONDS = 300
 PAGES = ("tests/test_pairs.py", "tests/test_pages.py", "tests/test_topics.py")
 WITHOUT_CHANGE = "without a change"
+# What the table of a run says.
+WORDS = {
+    "en": (
+        "what was changed",
+        "changes",
+        "noticed",
+        "{date}, seed {seed}. Left out: {equivalent} changes that change nothing.",
+    ),
+    "zh": ("改了什么", "次数", "发现", "{date}，种子 {seed}。改了也等于没改的 {equivalent} 处不算在内。"),
+}
+IN_CHINESE = {
+    "an output": "一处输出",
+    "a snippet": "程序里的一处",
+    "an anchor": "一个锚点",
+    "a link": "一个链接",
+    "an answer": "预测题的一个选项",
+    "a word of one language": "一种语言里的一个词",
+    "a recording": "一份记录",
+    "a recorded version": "记下的译文版本",
+    "a term of the glossary": "术语表里的一项",
+    "the data of a page": "页面的一项数据",
+    "the helper package": "辅助包里的一处",
+    "an output in a docstring": "docstring 里的一处输出",
+}
 OUTPUT = re.compile(r"^ *```output\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 ANCHOR = re.compile(r"\{ #([\w-]+) \}$", re.MULTILINE)
 LINK = re.compile(r"\]\(([\w./#-]+)\)")
@@ -96,7 +124,7 @@ def main() -> int:
         f"{len(changes)} changes, {len(changes) - len(todo)} of them known from an earlier run.", flush=True
     )
     run_all(todo, known, options.jobs, time.monotonic() + 60 * options.minutes)
-    return report(changes, known.outcomes)
+    return report(changes, known.outcomes, options.seed)
 
 
 # ---- What can be changed
@@ -190,10 +218,7 @@ def chosen(limit: int, seed: int) -> list[Change]:
 
     Each has its place in the order by itself: an edit elsewhere in the repository leaves the others where they are.
     """
-    equivalent = {
-        (entry["path"], entry["line"], entry["after"])
-        for entry in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("change", [])
-    }
+    equivalent = {(entry["path"], entry["line"], entry["after"]) for entry in equivalents()}
     piles = []
     for kind, (pattern, places) in KINDS.items():
         pile: list[tuple[str, Change]] = []
@@ -214,6 +239,10 @@ def chosen(limit: int, seed: int) -> list[Change]:
         change for turn in range(max(map(len, piles))) for pile in piles for change in pile[turn : turn + 1]
     ]
     return order[:limit]
+
+
+def equivalents() -> list[dict[str, str]]:
+    return tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["change"]
 
 
 # ---- Which tests a change can affect
@@ -277,7 +306,8 @@ class Known:
         digest = hashlib.sha256()
         for folder in ("docs", "snippets", "gradfn_tutorial", "tests", "tools"):
             for path in sorted((ROOT / folder).rglob("*.*")):
-                if path.is_file() and "__pycache__" not in path.parts:
+                # What the run itself writes does not make it another one.
+                if path.is_file() and "__pycache__" not in path.parts and path.parent != RESULTS:
                     digest.update(path.read_bytes())
         KEPT.mkdir(exist_ok=True)
         self.path = KEPT / f"{digest.hexdigest()[:12]}.jsonl"
@@ -347,7 +377,7 @@ def run_tests(names: list[str], copy: Path, forks: Forks) -> subprocess.Complete
     return forks.run("-m", "pytest", *options, *names, cwd=copy, seconds=SECONDS)
 
 
-def report(changes: list[Change], outcomes: dict[str, str]) -> int:
+def report(changes: list[Change], outcomes: dict[str, str], seed: int) -> int:
     told = [(change, outcomes.get(str(change), "not run")) for change in changes]
     for kind in KINDS:
         count = Counter(outcome for change, outcome in told if change.kind == kind)
@@ -359,7 +389,22 @@ def report(changes: list[Change], outcomes: dict[str, str]) -> int:
     print(
         f"{len(told)} changes: {count['noticed']} noticed, {count['MISSED']} missed, {count['not run']} not run."
     )
-    return bool(missed or count["not run"])
+    if count["noticed"] == len(told) >= 300:
+        for language in WORDS:
+            write_sealed(f"mutate/{language}.md", table(told, seed, language))
+    return count["noticed"] < len(told)
+
+
+def table(told: list[tuple[Change, str]], seed: int, language: str) -> str:
+    """How many changes of each kind there were, and how many of them were noticed."""
+    *columns, summary = WORDS[language]
+    rows = [f"| {' | '.join(columns)} |", "|---|---:|---:|"]
+    for kind in KINDS:
+        outcomes = [outcome for change, outcome in told if change.kind == kind]
+        name = kind if language == "en" else IN_CHINESE[kind]
+        rows.append(f"| {name} | {len(outcomes)} | {outcomes.count('noticed')} |")
+    about = {"date": datetime.date.today(), "seed": seed, "equivalent": len(equivalents())}
+    return "\n".join([*rows, "", summary.format(**about), ""])
 
 
 if __name__ == "__main__":

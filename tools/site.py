@@ -42,6 +42,7 @@ POLICY = {
     "base-uri": "'none'",
     "form-action": "'self'",
 }
+PROGRAM = re.compile(r'"(?:\.\./)+(snippets(?:/|\.zip))')
 SECTION_MARK = re.compile(r"^ *# --8<-- \[\w+:[\w-]+\]\n", re.MULTILINE)
 OUTPUT = re.compile(r"^( *)```output\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 ABOUT_THE_ARCHIVE = """\
@@ -137,6 +138,10 @@ def add_shared_files(site: Path, offline: bool) -> None:
         root.write_text(text.replace('+ "/" +', '+ "/index.html" +'), encoding="utf-8")
     for page in sorted(site.rglob("*.html")):
         text = with_formulas(page.read_text(encoding="utf-8"))
+        if offline:
+            # The pages' own links to programs start from a folder for each page, which there is on a server alone.
+            up = "../" * (len(page.relative_to(site).parts) - 1)
+            text = PROGRAM.sub(rf'"{up}\1', text)
         page.write_text(text if offline else with_policy(text), encoding="utf-8")
     # Without this file GitHub Pages leaves out files whose names begin with an underscore.
     (site / ".nojekyll").touch()
