@@ -166,8 +166,11 @@ def digits(text: str) -> Places:
 
 
 def strings(text: str) -> Places:
-    """A letter of what stands in quotation marks, in a data file."""
-    for string in re.finditer(r'^[\w"/]+ = (?:\{ en = )?\[?"([^"\n]{3,})"', text, re.MULTILINE):
+    """A letter of what stands in quotation marks, in a data file.
+
+    Not of a word that no page may write: without a letter it forbids the whole word as well.
+    """
+    for string in re.finditer(r'^(?!avoid_)[\w"/]+ = (?:\{ en = )?\[?"([^"\n]{3,})"', text, re.MULTILINE):
         yield string.start(1), string[1], string[1][1:]
 
 
