@@ -54,6 +54,9 @@ SHIFT = """() => new Promise((resolve) => {
     }).observe({type: "layout-shift", buffered: true})
     setTimeout(() => resolve(shifts), 50)
 })"""
+INDEX_IS_HERE = (
+    "performance.getEntriesByType('resource').some(({name}) => name.endsWith('search_index.json'))"
+)
 # In bytes. The index of the Chinese words is the larger one.
 FIRST_VIEW, FURTHER_PAGE, SEARCH_INDEX = 200_000, 40_000, 300_000
 # Presses twenty copy buttons, from the one of this number on, and returns what each has copied.
@@ -92,6 +95,9 @@ class Visit:
         self.tab.on("requestfailed", lambda request: self.trouble.append(f"failed: {request.url}"))
         self.tab.on("request", lambda request: self.see(request.url))
         self.tab.goto(at(page), wait_until="networkidle")
+        if not OFFLINE_SITE:
+            # On a busy machine the network can be idle before the scripts have run, which ask for this last.
+            self.tab.wait_for_function(INDEX_IS_HERE)
 
     def hear(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -139,12 +145,12 @@ def test_nothing_moves_while_the_page_loads(visit: Visit) -> None:
 def test_copied_code_is_the_program(visit: Visit, page: str) -> None:
     tab, blocks = visit.tab, python_blocks(SOURCES[page])
     unfold(tab)
+    expect(tab.locator(".language-python [data-md-type=copy]")).to_have_count(len(blocks))
     copied = []
     # The browser's leave to copy lasts for some seconds.
     while part := tab.evaluate(COPY, len(copied)):
         copied += part
-    assert len(copied) == len(blocks)
-    for text, block in zip(copied, blocks):
+    for text, block in zip(copied, blocks, strict=True):
         ast.parse(text)
         assert text.rstrip() == block.rstrip()
     if blocks:
