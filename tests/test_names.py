@@ -213,6 +213,13 @@ def test_the_filter_leaves_what_holds_every_word(tab: Page, language: str) -> No
     field.press("Escape")
     assert field.input_value() == ""
     assert len(headings_shown(tab)) == len(names.FAMILIES)
+    # A phone has no such key.
+    everything = tab.get_by_role("button", name=words["filter_clear"])
+    assert everything.count() == 0
+    field.fill("conv2d")
+    everything.click()
+    assert field.input_value() == ""
+    assert len(headings_shown(tab)) == len(names.FAMILIES)
 
 
 def test_the_filter_stands_in_the_address(tab: Page) -> None:

@@ -325,13 +325,14 @@ class Known:
 
 def run_all(changes: list[Change], known: Known, jobs: int, deadline: float) -> None:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        copies = [
+            (Path(shutil.copytree(ROOT, Path(folder, str(job)), ignore=LEFT_OUT)), Forks())
+            for job in range(jobs)
+        ]
+        check_without_change(changes, known, copies, pool)
         free: SimpleQueue[tuple[Path, Forks]] = SimpleQueue()
-        for job in range(jobs):
-            free.put((Path(shutil.copytree(ROOT, Path(folder, str(job)), ignore=LEFT_OUT)), Forks()))
-
-        first = free.get()
-        check_without_change(changes, known, *first)
-        free.put(first)
+        for copy in copies:
+            free.put(copy)
 
         def run_one(change: Change) -> None:
             if time.monotonic() > deadline:
@@ -344,19 +345,23 @@ def run_all(changes: list[Change], known: Known, jobs: int, deadline: float) -> 
             print(f"{outcome:8} {time.monotonic() - start:4.0f} s  {change.kind}: {change}", flush=True)
 
         list(pool.map(run_one, changes))
-        while not free.empty():
-            free.get()[1].close()
+        for _, forks in copies:
+            forks.close()
 
 
-def check_without_change(changes: list[Change], known: Known, copy: Path, forks: Forks) -> None:
+def check_without_change(
+    changes: list[Change], known: Known, copies: list[tuple[Path, Forks]], pool: ThreadPoolExecutor
+) -> None:
     """Where the tests fail without a change, or are not there, they would notice any."""
     if WITHOUT_CHANGE in known.outcomes or not changes:
         return
     print("Running all these tests without a change ...", flush=True)
-    names = {name for change in changes for name in affected(change) if "." in name or "/" in name}
-    done = run_tests(sorted(names), copy, forks)
-    if done.returncode:
-        sys.exit(f"The tests fail without any change:\n{done.stdout}")
+    names = sorted({name for change in changes for name in affected(change) if "." in name or "/" in name})
+    # pytest runs everything where it is given no name.
+    shares = [share for job in range(len(copies)) if (share := names[job :: len(copies)])]
+    for done in pool.map(lambda share, copy: run_tests(share, *copy), shares, copies):
+        if done.returncode:
+            sys.exit(f"The tests fail without any change:\n{done.stdout}")
     known.add(WITHOUT_CHANGE, "passed")
 
 
@@ -366,7 +371,7 @@ def tried(change: Change, copy: Path, forks: Forks) -> str:
     end = change.start + len(change.before)
     path.write_text(original[: change.start] + change.after + original[end:], encoding="utf-8")
     try:
-        done = run_tests(affected(change), copy, forks)
+        done = run_tests(affected(change), copy, forks, SECONDS)
     finally:
         path.write_text(original, encoding="utf-8")
     if done.returncode == 5:
@@ -375,9 +380,11 @@ def tried(change: Change, copy: Path, forks: Forks) -> str:
     return "noticed" if done.returncode else "MISSED"
 
 
-def run_tests(names: list[str], copy: Path, forks: Forks) -> subprocess.CompletedProcess[str]:
+def run_tests(
+    names: list[str], copy: Path, forks: Forks, seconds: int = 0
+) -> subprocess.CompletedProcess[str]:
     options = ("-xq", "-p", "no:cacheprovider", "-m", "not site")
-    return forks.run("-m", "pytest", *options, *names, cwd=copy, seconds=SECONDS)
+    return forks.run("-m", "pytest", *options, *names, cwd=copy, seconds=seconds)
 
 
 def report(changes: list[Change], outcomes: dict[str, str], seed: int) -> int:

@@ -51,12 +51,14 @@
     const lists = (form.dataset.facets ?? "").split(" ").filter(Boolean).map((facet) => choices(items, facet))
     const count = make("output", {})
     count.setAttribute("aria-live", "polite")
+    const reset = make("button", { type: "reset", className: "copy", hidden: true }, words.filter_clear)
     form.setAttribute("role", "search")
     form.setAttribute("aria-label", words.filter)
     form.replaceChildren(
       make("label", {}, make("span", {}, words.filter), field),
       ...lists.map((list) => make("label", {}, make("span", {}, words[`filter_${list.name}`]), list)),
       count,
+      reset,
     )
 
     function show() {
@@ -72,6 +74,7 @@
       hideEmptyGroups(container)
       const text = words.filter_count.replace("{shown}", shown).replace("{all}", items.length)
       count.textContent = shown ? text : words.filter_none
+      reset.hidden = [field, ...lists].every(({ value }) => !value)
     }
 
     function changed() {
@@ -109,6 +112,12 @@
     form.addEventListener("submit", (event) => event.preventDefault())
     form.addEventListener("keydown", (event) => {
       if (event.key === "Escape") clear()
+    })
+    form.addEventListener("reset", (event) => {
+      event.preventDefault()
+      clear()
+      // The button goes, and would take the focus with it.
+      field.focus()
     })
     restore()
     leadTo(location.hash)
