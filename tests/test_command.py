@@ -9,6 +9,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -123,14 +124,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start(folder: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
+def start(
+    folder: Path, arguments: list[str], stdout: int | IO[bytes] = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
     root = str(Path(__file__).parents[1])
     return subprocess.Popen(
         [sys.executable, "-m", "gradfn_tutorial", "graph", *arguments],
         cwd=folder,
         # Not the encoding of the terminal decides how the graph is written.
         env=os.environ | {"PYTHONPATH": root, "PYTHONIOENCODING": "ascii"},
-        stdout=subprocess.PIPE,
+        stdout=stdout,
         stderr=subprocess.PIPE,
     )
 
@@ -246,6 +249,15 @@ def test_a_script_may_do_anything_to_its_streams(done: dict, how: str) -> None:
 def test_an_error_is_told_where_the_script_closed_its_streams(done: dict) -> None:
     says = "gradfn_tutorial: closed.py has no variable 'y' at its top level. It has x.\n"
     assert done["closed, no variable"] == (2, "", says)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_a_full_disk_is_told(folder: Path) -> None:
+    with Path("/dev/full").open("wb") as full, start(folder, ["code/script.py:loss"], full) as process:
+        assert process.stderr.read().endswith(
+            b"gradfn_tutorial: 'stdout' cannot be written: No space left on device.\n"
+        )
+        assert process.wait() == 2
 
 
 def test_what_is_no_exception_shows_only_the_frames_of_the_script(done: dict) -> None:

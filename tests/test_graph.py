@@ -521,6 +521,15 @@ def test_trace_keeps_no_branch_alive_that_was_dropped() -> None:
     assert kept.grad_fn is not None
 
 
+def test_a_leaf_comes_after_both_nodes_that_use_it_though_two_threads_gave_them_one_number() -> None:
+    w = torch.ones(1, requires_grad=True)
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as two:
+        a, b = one.submit(lambda: w * 2).result(), two.submit(lambda: w * 3).result()
+    assert a.grad_fn._sequence_nr() == b.grad_fn._sequence_nr()
+    nodes = [node.name for node in trace((a, b)).nodes]
+    assert nodes == ["MulBackward0", "MulBackward0", "AccumulateGrad"]
+
+
 def test_a_deep_graph_that_two_threads_made_is_freed() -> None:
     # Each thread counts its nodes from 0, so a later node may have a lower number.
     x = squares(torch.ones(1, requires_grad=True), 3_000)

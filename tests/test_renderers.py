@@ -255,6 +255,7 @@ def test_boxes_are_modules_as_deep_as_there_is_room() -> None:
     groups, _ = fold(graph.nodes, graph.roots, 60)
     parts = ["norm2", "linear2", "linear1", "norm1", "self_attn.out_proj", "self_attn"]
     assert labels(groups)[2:] == [f"encoder.layers.{i}.{part}" for i in (2, 1, 0) for part in parts]
+    assert labels(fold(graph.nodes, graph.roots, len(groups))[0]) == labels(groups), "just enough room"
     # With no room for the modules, blocks of the same size.
     groups, _ = fold(graph.nodes, graph.roots, 2)
     assert len({group.size for group in groups[:-1]}) == 1
@@ -296,6 +297,12 @@ def test_a_folded_picture_says_so() -> None:
         text = next(part for part in box if part.tag.endswith("text"))
         middle = float(top_card.get("x")) + float(top_card.get("width")) / 2
         assert middle == pytest.approx(float(text.get("x")), abs=0.2)
+
+
+def test_lines_that_pass_rows_share_a_lane_where_they_do_not_meet() -> None:
+    rows = [(0, 2), (2, 4), (5, 7)]
+    lines = [svg.Line(svg.Box(None, source), svg.Box(None, target), 0, 0) for source, target in rows]
+    assert [svg._lanes(lines)[line] for line in lines] == [0, 1, 0]
 
 
 def narrow(length: int) -> Graph:
