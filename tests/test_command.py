@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from beside import WIDTH
 
-print("printed", sys.argv, __name__)
+print("printed", sys.argv, __name__, sys.path[0].endswith("code"))
 subprocess.run([sys.executable, "-c", "print('printed by a child')"])
 model = nn.Sequential(nn.Linear(3, WIDTH), nn.ReLU())
 part = model[0]
@@ -163,7 +163,10 @@ SumBackward0
 def test_stdout_holds_the_graph_alone(done: dict) -> None:
     status, out, errors = done["text"]
     assert (status, out) == (0, TREE)
-    assert sorted(errors.splitlines()) == ["printed ['code/script.py'] __main__", "printed by a child"]
+    assert sorted(errors.splitlines()) == [
+        "printed ['code/script.py'] __main__ True",
+        "printed by a child",
+    ]
 
 
 @pytest.mark.parametrize("name", ["svg", "dot", "mermaid", "json"])

@@ -11,7 +11,7 @@ import torch
 from test_graph import KINDS, SOME_KINDS, chain, leaf
 from torch import nn
 
-from gradfn_tutorial import Graph, dot, mermaid, svg, text, trace
+from gradfn_tutorial import Graph, dot, mermaid, record_backward, svg, text, trace
 from gradfn_tutorial.fold import BLOCKS, Group, fold
 
 # What is special in a format: quotes, escapes, entities, markup, comments, icons, formulas, and what is in none.
@@ -268,6 +268,8 @@ def test_a_parameter_is_in_the_box_of_its_module() -> None:
     graph = trace(loss, model)
     groups, _ = fold(graph.nodes, graph.roots, 60)
     sizes = {group.label: group.size for group in groups}
+    two = trace(model["b"](torch.ones(2)).sum(), {"b.weight": model["b"].weight, "b.bias": model["b"].bias})
+    assert labels(fold(two.nodes, two.roots, 60)[0]) == ["SumBackward0 … AddmmBackward0", "b"]
     # The product with a's weight, which no layer made, goes with the node before it.
     assert sizes == {"SumBackward0 … MvBackward0": 3, "b": 3, "a": 2}
 
@@ -297,6 +299,40 @@ def test_a_folded_picture_says_so() -> None:
         text = next(part for part in box if part.tag.endswith("text"))
         middle = float(top_card.get("x")) + float(top_card.get("width")) / 2
         assert middle == pytest.approx(float(text.get("x")), abs=0.2)
+
+
+def test_a_graph_that_just_fits_is_drawn_whole() -> None:
+    x = leaf(1)
+    graph = trace(torch.stack([x] * 20))
+    few = trace(x.exp().exp())
+    for whole, most in (graph, 10), (few, 3):
+        assert "boxes" not in svg.draw(whole.nodes, whole.roots, most=most)
+        assert "boxes" in svg.draw(whole.nodes, whole.roots, most=most - 1)
+
+
+def test_a_label_is_lifted_over_another_label_only() -> None:
+    first, second = leaf(2).unbind()
+    label = re.compile(r'<text class="output"[^>]* y="([\d.]+)">output_nr')
+    heights = [label.findall(trace(total).to_svg()) for total in (second + first, first + second)]
+    assert heights[0] == heights[1] != []
+
+
+def test_lines_that_leave_for_lanes_keep_their_distance() -> None:
+    x = leaf(1)
+    steps = [x.exp()]
+    for _ in range(9):
+        steps.append(steps[-1].exp())
+    picture = trace(torch.cat(steps)).to_svg()
+    starts = sorted(float(start) for start in re.findall(r'd="M([\d.]+) [\d.]+V', picture))
+    assert len(starts) == 9
+    assert min(after - before for before, after in zip(starts, starts[1:])) >= svg.SLOT - 0.1
+
+
+def test_a_text_has_200_lines_where_no_other_number_is_given() -> None:
+    graph = trace(chain(300))
+    assert len(graph.to_text().splitlines()) == 201
+    assert graph.to_text().splitlines() == graph.to_text(limit=200).splitlines()
+    assert record_backward(chain(300)).to_text() == record_backward(chain(300)).to_text(limit=200)
 
 
 def test_lines_that_pass_rows_share_a_lane_where_they_do_not_meet() -> None:
