@@ -95,7 +95,7 @@ def overview(the_map: dict[str, list[dict[str, Any]]], language: str) -> str:
         not_run=sum("not_run" in topic for topic in topics),
     )
     # They have the words of every page, so the search would find them before the pages themselves.
-    start = [counts, "", '<div data-search-exclude markdown="block">', ""]
+    start = [counts, "", '<div class="topics" data-search-exclude markdown="block">', ""]
     table = [f"| {words['columns']} |", "|---|---|", *rows, ""]
     return "\n".join([*start, *table, words["asked"], "", *questions, "", "</div>", ""])
 
