@@ -118,6 +118,8 @@ def test_a_method_gives_what_its_function_gives() -> None:
     assert compared > 100
 
 
+# The page says what the pinned torch has.
+@pytest.mark.pinned_torch
 @pytest.mark.parametrize("device", names.DEVICES, ids=lambda device: device.function)
 def test_a_node_of_another_device_is_in_torch(device: names.Device) -> None:
     packaged = Path(torchgen.__file__).parent / "packaged"
