@@ -321,8 +321,13 @@ class Known:
             "tools/**/*.*",
         ):
             for path in sorted(ROOT.glob(pattern)):
-                # What the run itself writes does not make it another one.
-                if path.is_file() and "__pycache__" not in path.parts and path.parent != RESULTS:
+                # What the run itself writes does not make it another one, nor does a change that is named now.
+                if (
+                    path.is_file()
+                    and "__pycache__" not in path.parts
+                    and path.parent != RESULTS
+                    and path != EQUIVALENT
+                ):
                     digest.update(path.read_bytes())
         KEPT.mkdir(exist_ok=True)
         self.path = KEPT / f"{digest.hexdigest()[:12]}.jsonl"
