@@ -68,6 +68,8 @@ COPY = """async (first) => {
     }
     return texts
 }"""
+# Words whose endings a search may cut off on one side alone.
+ENDINGS = ("next_functions", "variables", "modified", "leaves", "named_parameters", "saved_tensors_hooks")
 # What is pasted, and the plain words in it, which have to find the same.
 PASTED = {
     "grad *= 2": "grad 2",
@@ -318,6 +320,12 @@ def test_search_takes_pasted_code_for_words(tab: Page) -> None:
     as_pasted, as_words = found[: len(PASTED)], found[len(PASTED) :]
     assert all(as_pasted)
     assert dict(zip(PASTED, as_pasted)) == dict(zip(PASTED, as_words))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_search_finds_english_words_in_both_languages(tab: Page, language: str) -> None:
+    found = dict(zip(ENDINGS, search(tab, language, ENDINGS)))
+    assert [word for word, pages in found.items() if not pages] == []
 
 
 def test_dark_mode_is_kept(tab: Page) -> None:

@@ -356,8 +356,10 @@ def run_all(changes: list[Change], known: Known, jobs: int, deadline: float) -> 
                 return
             copy, forks = free.get()
             start = time.monotonic()
-            outcome = tried(change, copy, forks)
-            free.put((copy, forks))
+            try:
+                outcome = tried(change, copy, forks)
+            finally:
+                free.put((copy, forks))
             known.add(change, outcome)
             print(f"{outcome:8} {time.monotonic() - start:4.0f} s  {change.kind}: {change}", flush=True)
 
@@ -370,16 +372,17 @@ def check_without_change(
     changes: list[Change], known: Known, copies: list[tuple[Path, Forks]], pool: ThreadPoolExecutor
 ) -> None:
     """Where the tests fail without a change, or are not there, they would notice any."""
-    if WITHOUT_CHANGE in known.outcomes or not changes:
+    names = sorted({name for change in changes for name in affected(change) if "." in name or "/" in name})
+    checked = f"{WITHOUT_CHANGE}: {' '.join(names)}"
+    if checked in known.outcomes or not changes:
         return
     print("Running all these tests without a change ...", flush=True)
-    names = sorted({name for change in changes for name in affected(change) if "." in name or "/" in name})
     # pytest runs everything where it is given no name.
     shares = [share for job in range(len(copies)) if (share := names[job :: len(copies)])]
     for done in pool.map(lambda share, copy: run_tests(share, *copy), shares, copies):
         if done.returncode:
             sys.exit(f"The tests fail without any change:\n{done.stdout}")
-    known.add(WITHOUT_CHANGE, "passed")
+    known.add(checked, "passed")
 
 
 def tried(change: Change, copy: Path, forks: Forks) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from notebooks import ATTRIBUTES, DIV, FIGURE, told
 from shown import FRONT_MATTER, ROOT, expand
 
-SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000/")
+SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000/").rstrip("/") + "/"
 HEADING = re.compile(r"^# (.*?)(?: \{ #[\w-]+ \})?$", re.MULTILINE)
 DESCRIPTION = re.compile(r'^description: "(.*)"$', re.MULTILINE)
 INCLUDE = re.compile(r'^ *--8<-- ".*"$', re.MULTILINE)
