@@ -321,6 +321,9 @@ def test_each_page_is_there_as_markdown_and_each_lesson_as_a_notebook(site: Path
         text = (site / name).read_text(encoding="utf-8")
         assert f"({SITE_URL}{name})" in listed
         assert "--8<--" not in text and "<figure" not in text and "{ #" not in text
+        assert 'markdown="1"' not in text and not re.search(r"[*`)]\{ \.", text)
+        for link in re.findall(r'href="([^"]*snippets[./][^"]*)"', text):
+            assert (site / name).parent.joinpath(link).exists(), link
         original = source.read_text(encoding="utf-8")
         for part in (r"^#{1,3} ", r"^ *```(?:python|{\.python)", r"^\|"):
             found, wanted = (len(re.findall(part, kept, re.MULTILINE)) for kept in (text, original))

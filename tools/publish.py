@@ -15,6 +15,8 @@ HEADING = re.compile(r"^# (.*?)(?: \{ #[\w-]+ \})?$", re.MULTILINE)
 DESCRIPTION = re.compile(r'^description: "(.*)"$', re.MULTILINE)
 INCLUDE = re.compile(r'^ *--8<-- ".*"$', re.MULTILINE)
 ANCHOR = re.compile(r"\{ #[\w-]+ \}")
+INLINE_ATTRIBUTES = re.compile(r"(?<=[*`)])\{ [.#][^}\n]*\}")
+FORM_OR_SECTION = re.compile(r"^</?(?:form|section).*>\n", re.MULTILINE)
 # What is marked as a term: [words][a-term].
 MARK = re.compile(r"(?<![A-Za-z0-9_])\[([^\]]*)\]\[[a-z-]+\]")
 # What make offline makes, for the home page to link to.
@@ -33,6 +35,10 @@ def as_markdown(page: Path) -> str:
     text = FRONT_MATTER.sub("", page.read_text(encoding="utf-8")).lstrip("\n")
     text = FIGURE.sub(told, text)
     text = INCLUDE.sub(lambda include: expand(include[0]).rstrip("\n"), text)
+    # A page is a folder on the site, and its Markdown a file beside that folder.
+    text = FORM_OR_SECTION.sub("", INLINE_ATTRIBUTES.sub("", text)).replace(
+        '"../../../snippets', '"../../snippets'
+    )
     return ANCHOR.sub("", ATTRIBUTES.sub("\n", DIV.sub("", MARK.sub(r"\1", text))))
 
 

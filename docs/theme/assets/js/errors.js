@@ -105,6 +105,8 @@
     box.value = pasted
     show()
     box.addEventListener("input", show)
+    // Back from a page that was loaded anew: the browser fills the box afterwards.
+    addEventListener("pageshow", show, { once: true })
     box.addEventListener("keydown", (event) => {
       const best = result.querySelector(".found a")
       if (event.key !== "Enter" || event.shiftKey || event.isComposing || !best) return
