@@ -1,9 +1,9 @@
 """Change one thing at a time, at random but seeded, and report the changes that no test notices.
 
 It works on two copies of the repository. Each change runs the tests that it can affect, until one of them fails. What is known
-is kept in .mutate/, so that a run that was stopped goes on where it was; once a page, a program, the package, a test or a tool has changed, it
-begins anew. tests/equivalent.toml names the changes that change nothing. A whole run of 300 or more is written to
-docs/recordings/mutate/, for the page that says how the site is tested.
+is kept in .mutate/, so that a run that was stopped goes on where it was; once a page, a program,
+the package, a test or a tool has changed, it begins anew. tests/equivalent.toml names the changes that change nothing. A whole
+run of 300 or more is written to docs/recordings/mutate/, for the page that says how the site is tested.
 """
 
 from __future__ import annotations

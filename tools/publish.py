@@ -35,10 +35,7 @@ def as_markdown(page: Path) -> str:
     text = FRONT_MATTER.sub("", page.read_text(encoding="utf-8")).lstrip("\n")
     text = FIGURE.sub(told, text)
     text = INCLUDE.sub(lambda include: expand(include[0]).rstrip("\n"), text)
-    # A page is a folder on the site, and its Markdown a file beside that folder.
-    text = FORM_OR_SECTION.sub("", INLINE_ATTRIBUTES.sub("", text)).replace(
-        '"../../../snippets', '"../../snippets'
-    )
+    text = FORM_OR_SECTION.sub("", INLINE_ATTRIBUTES.sub("", text))
     return ANCHOR.sub("", ATTRIBUTES.sub("\n", DIV.sub("", MARK.sub(r"\1", text))))
 
 

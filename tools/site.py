@@ -129,7 +129,8 @@ def add_shared_files(site: Path, offline: bool) -> None:
         for lesson in lessons():
             write(site / language / f"{lesson}.ipynb", notebook_text(lesson, language, repository))
         for page in sorted((ROOT / "docs" / language).rglob("*.md")):
-            write(site / page.relative_to(ROOT / "docs"), as_markdown(page))
+            name = page.relative_to(ROOT / "docs")
+            write(site / name, with_program_links(as_markdown(page), name))
     write(site / "llms.txt", llms())
     if offline:
         # A file system has no page for a folder.
@@ -139,9 +140,7 @@ def add_shared_files(site: Path, offline: bool) -> None:
     for page in sorted(site.rglob("*.html")):
         text = with_formulas(page.read_text(encoding="utf-8"))
         if offline:
-            # The pages' own links to programs start from a folder for each page, which there is on a server alone.
-            up = "../" * (len(page.relative_to(site).parts) - 1)
-            text = PROGRAM.sub(rf'"{up}\1', text)
+            text = with_program_links(text, page.relative_to(site))
         page.write_text(text if offline else with_policy(text), encoding="utf-8")
     # Without this file GitHub Pages leaves out files whose names begin with an underscore.
     (site / ".nojekyll").touch()
@@ -150,6 +149,12 @@ def add_shared_files(site: Path, offline: bool) -> None:
 def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+def with_program_links(text: str, name: Path) -> str:
+    """Make the pages' own links to programs, which start from a folder for each page, start from the file ``name``."""
+    up = "../" * (len(name.parts) - 1)
+    return PROGRAM.sub(rf'"{up}\1', text)
 
 
 def with_formulas(page: str) -> str:
